@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use petstore_domain::StoredResponse;
-use petstore_store::Written;
+use petstore_store::WriteOutcome;
 
 /// How often a change is decided again because another one was faster.
 pub(super) const MAX_TRIES: u32 = 10;
@@ -19,9 +19,9 @@ pub enum Changed<R> {
 
 impl<R> Changed<R> {
     /// The outcome of a request that changed nothing now.
-    pub(super) fn known(written: Written) -> Self {
+    pub(super) fn known(written: WriteOutcome) -> Self {
         match written {
-            Written::Replayed(response) => Self::Done(response),
+            WriteOutcome::Replayed(response) => Self::Done(response),
             _ => Self::IdempotencyConflict,
         }
     }

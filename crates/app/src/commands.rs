@@ -14,7 +14,9 @@ use petstore_observe::{
     log,
     metrics::{ChangeMetrics, Exposition},
 };
-use petstore_store::{Executed, RespondTo, Store, StoreError, confirmed_clock::ConfirmedClock};
+use petstore_store::{
+    ExecutionOutcome, ExecutionRenderer, Store, StoreError, confirmed_clock::ConfirmedClock,
+};
 use tracing::info;
 
 /// After so many commands, or times 512 bytes of responses, the next one does a step of the work that
@@ -54,8 +56,8 @@ impl Commands {
         &self,
         commands: Vec<Command>,
         context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
         let (actor, request_id) = (context.actor.actor, context.request_id.clone());
         if self.unchecked.fetch_add(commands.len(), Relaxed) >= OFTEN {
             self.unchecked.store(0, Relaxed);
@@ -63,7 +65,7 @@ impl Commands {
             let _ = self.store.tend_search(BEHIND).await;
         }
         let executed = self.store.execute(commands, context, respond).await?;
-        if let Executed::Done { changes, response } = &executed {
+        if let ExecutionOutcome::Done { changes, response } = &executed {
             self.metrics.count(changes);
             self.unchecked.fetch_add(response.body.len() >> 9, Relaxed);
             for change in changes {

@@ -8,7 +8,7 @@ use petstore_domain::{
         FieldDecision, FieldDefinition, FieldRefusal, FieldWish, Preconditions, decide_field,
     },
 };
-use petstore_store::{Store, StoreError, Written};
+use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
 
@@ -71,8 +71,8 @@ impl Fields {
                 .write_fields(changes, acts, response.clone(), context.clone())
                 .await?
             {
-                Written::Done => return Ok(Changed::Done(response)),
-                Written::Stale => {}
+                WriteOutcome::Done => return Ok(Changed::Done(response)),
+                WriteOutcome::Stale => {}
                 other => return Ok(Changed::known(other)),
             }
         }
@@ -113,8 +113,8 @@ impl Fields {
                 .write_fields(changes, acts, response.clone(), context.clone())
                 .await?
             {
-                Written::Done => return Ok(Changed::Done(response)),
-                Written::Stale => {}
+                WriteOutcome::Done => return Ok(Changed::Done(response)),
+                WriteOutcome::Stale => {}
                 other => return Ok(Changed::known(other)),
             }
         }

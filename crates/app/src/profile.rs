@@ -4,7 +4,7 @@ use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{Preconditions, Profile, ProfileChange, ProfileRefusal, decide_profile},
 };
-use petstore_store::{Store, StoreError, Written};
+use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
 
@@ -33,8 +33,8 @@ pub async fn change_profile(
             .write_profile(decision, response.clone(), context.clone())
             .await?
         {
-            Written::Done => return Ok(Changed::Done(response)),
-            Written::Stale => {}
+            WriteOutcome::Done => return Ok(Changed::Done(response)),
+            WriteOutcome::Stale => {}
             other => return Ok(Changed::known(other)),
         }
     }

@@ -11,7 +11,7 @@ use petstore_domain::{
     staff::StaffSession,
     store_area::{Command, Decision, OrderId},
 };
-use petstore_store::{Executed, StoreError};
+use petstore_store::{ExecutionOutcome, StoreError};
 use tracing::warn;
 
 use super::App;
@@ -83,7 +83,7 @@ impl App {
         let respond = |_: &[Decision]| StoredResponse::default();
         let executed = self.commands.execute(vec![command], context, respond).await;
         match executed {
-            Ok(Executed::Done { changes, .. }) => Ok(!changes.is_empty()),
+            Ok(ExecutionOutcome::Done { changes, .. }) => Ok(!changes.is_empty()),
             // Such as for an animal that was withdrawn by hand, or for a row with values that cannot be
             // read. `petstore check` reports it, and the work on other orders goes on.
             Ok(_) | Err(StoreError::Internal(_)) => {

@@ -8,7 +8,7 @@ use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{StoredWebhook, Webhook},
 };
-use petstore_store::{Store, StoreError, Written};
+use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
 /// Why it is not known what became of a request, or why nothing did.
@@ -88,9 +88,9 @@ impl Webhooks {
                 .write_webhook(change, act, stored, context.clone())
                 .await?
             {
-                Written::Done => return Ok(Changed::Done(response)),
-                Written::Stale => {}
-                Written::Full if matches!(wanted, Wanted::Test) => break,
+                WriteOutcome::Done => return Ok(Changed::Done(response)),
+                WriteOutcome::Stale => {}
+                WriteOutcome::Full if matches!(wanted, Wanted::Test) => break,
                 other => return self.known(other),
             }
         }
@@ -98,13 +98,13 @@ impl Webhooks {
     }
 
     /// The outcome of a request that changed nothing now.
-    fn known(&self, written: Written) -> Result<Changed<WebhookRefusal>, WebhookError> {
+    fn known(&self, written: WriteOutcome) -> Result<Changed<WebhookRefusal>, WebhookError> {
         Ok(match written {
-            Written::Replayed(mut stored) => {
+            WriteOutcome::Replayed(mut stored) => {
                 stored.body = self.registrar.open_response(stored.body)?;
                 Changed::Done(stored)
             }
-            Written::Full => Changed::Refused(WebhookRefusal::Full),
+            WriteOutcome::Full => Changed::Refused(WebhookRefusal::Full),
             other => Changed::known(other),
         })
     }

@@ -10,7 +10,7 @@ use petstore_store::{
     columns::Value,
     drivers::postgres::Failure,
     tables::Table,
-    whole::Whole,
+    whole::CatalogueConnection,
 };
 use tokio::runtime::{self, Runtime};
 use tokio_postgres::{Client, Row};
@@ -67,7 +67,7 @@ pub fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
     Ok(connection)
 }
 
-impl Whole for Blocking {
+impl CatalogueConnection for Blocking {
     type Sql = Connection;
 
     const CHANGES: &'static str = numbering::ALL;
@@ -83,8 +83,8 @@ impl Whole for Blocking {
         format!("WHERE status = '{status}' ORDER BY id NULLS FIRST")
     }
 
-    fn everything(table: Table) -> String {
-        lists::everything(table)
+    fn select_all(table: Table) -> String {
+        lists::select_all(table)
     }
 
     fn run<W: Sync, T>(&mut self, what: &W, work: Work<Connection, W, T>) -> Result<T, Failure> {
@@ -115,7 +115,7 @@ impl Whole for Blocking {
         (0..row.len()).map(|at| Ok(row.try_get(at)?)).collect()
     }
 
-    fn is_of_content(error: &Failure) -> bool {
+    fn is_content_error(error: &Failure) -> bool {
         matches!(error, Failure::Row(_) | Failure::Column(_))
     }
 }

@@ -56,7 +56,7 @@ fn read(on: &mut Blocking) -> Result<Checkup, Failure> {
     }
     report::<_, String>(
         on,
-        &check::exhausted(),
+        &check::exhausted_ids_problem(),
         EXHAUSTED,
         &[&HIGHEST_EXPECTED],
         &mut found,

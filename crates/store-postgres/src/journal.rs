@@ -53,7 +53,7 @@ pub(super) const HAS_OLDER: &str = concat!(
     numbered!("$1", "$2"),
     " WHERE at < $3)"
 );
-pub(super) const AUDITED: [&str; 2] = [
+pub(super) const AUDIT_CHANGES: [&str; 2] = [
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), ""),
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), "DESC"),
 ];

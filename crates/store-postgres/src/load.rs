@@ -14,12 +14,12 @@ use petstore_domain::{
 use petstore_store::{
     OpenError, OpenMode, StoreError,
     admin::{fields, profile, record},
-    bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
+    bulk::{CommitError, IS_EMPTY, IdSource, LastIds, Load, StoredRequest, Table, Value},
     drivers::postgres::Failure,
-    journal_rows::{Entry, Imported},
+    journal_rows::{Entry, ImportSummary},
     request_rows::NEWEST_MARK,
     tables::{self, values},
-    whole::Whole,
+    whole::CatalogueConnection,
 };
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
@@ -66,7 +66,7 @@ pub struct PostgresLoad {
     newest_mark: i64,
     /// The highest identifier of an animal before, if the store gives the next ones.
     last_before: i64,
-    added: Imported,
+    added: ImportSummary,
     /// With which unique values are known.
     fields: FieldSet,
     /// Unique values that were not written yet: a connection has one COPY at a time.
@@ -84,7 +84,7 @@ impl PostgresLoad {
     pub fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         let connection = Blocking::open(url, mode)?;
         let context = WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH);
-        let added = Imported::default();
+        let added = ImportSummary::default();
         Ok(Self {
             contacts: Vec::new(),
             copying: None,
@@ -196,7 +196,7 @@ impl PostgresLoad {
 }
 
 impl Load for PostgresLoad {
-    fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError> {
+    fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
         (self.newest_mark, self.last_before) = self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
@@ -204,7 +204,7 @@ impl Load for PostgresLoad {
             client
                 .batch_execute("SELECT 1 FROM field_state FOR SHARE")
                 .await?;
-            if ids == Ids::Given {
+            if ids == IdSource::Given {
                 client.batch_execute(LOCK).await?;
             }
             let last = client.query_one(LAST_PET, &[]).await?.try_get(0)?;

@@ -126,7 +126,9 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
                     what,
                 });
             }
-            Err(Stopped::Raced(error) | Stopped::Locked(error) | Stopped::Failed(error)) => {
+            Err(
+                Stopped::Raced(error) | Stopped::Locked(error) | Stopped::ConnectionError(error),
+            ) => {
                 return Err(cannot_open(url, &error));
             }
             Ok(()) => {}
@@ -174,7 +176,7 @@ enum Stopped {
     Locked(Error),
     /// An object of another program has a name that petstore needs.
     NameTaken(Error),
-    Failed(Error),
+    ConnectionError(Error),
 }
 
 impl From<Error> for Stopped {
@@ -184,7 +186,7 @@ impl From<Error> for Stopped {
             Some(code) if code.code().starts_with("40") || *code == SqlState::UNIQUE_VIOLATION => {
                 Self::Raced(error)
             }
-            _ => Self::Failed(error),
+            _ => Self::ConnectionError(error),
         }
     }
 }

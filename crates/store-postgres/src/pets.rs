@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures_util::{FutureExt, TryStreamExt};
 use petstore_domain::{Limit, NewPet, PageRequest, Pet, PetId, WriteContext};
 use petstore_store::{
-    Created, Pets, Respond, StoreError, Version, Visit,
+    CreationOutcome, CreationRenderer, PetVisitor, Pets, StoreError, Version,
     drivers::postgres::Failure,
     page::{Page, TURN},
     tables::{GET_PET, owned_pet, pet_of_contract},
@@ -41,7 +41,7 @@ impl Pets for PostgresStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: Visit<'_>,
+        visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let page = self.runner.run(Access::Read, *request, |on, request| {
             list(on, request).boxed()
@@ -59,8 +59,8 @@ impl Pets for PostgresStore {
         &self,
         pet: NewPet,
         context: WriteContext,
-        respond: Respond,
-    ) -> Result<Created, StoreError> {
+        respond: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError> {
         if context.idempotency.is_some() {
             let once = requests::Once {
                 new: pet,
@@ -75,7 +75,7 @@ impl Pets for PostgresStore {
         self.creates
             .add(Animal::new(pet, context))
             .await
-            .map(Created::New)
+            .map(CreationOutcome::New)
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

@@ -5,11 +5,11 @@ use petstore_domain::{
     IdempotentRequest, NewPet, Owner, StoredResponse, WriteContext, store_area::StorePet,
 };
 use petstore_store::{
-    Created, Respond,
+    CreationOutcome, CreationRenderer,
     columns::Value,
     drivers::postgres::Failure,
     journal_rows::{Entry, Origin},
-    request_rows::{Seen, recall, seen},
+    request_rows::{KnownRequest, recall, seen},
 };
 use tokio_postgres::{Client, Statement, types::ToSql};
 
@@ -83,12 +83,15 @@ const MAX_ATTEMPTS: u32 = 3;
 pub(super) struct Once {
     pub(super) new: NewPet,
     pub(super) context: WriteContext,
-    pub(super) respond: Respond,
+    pub(super) respond: CreationRenderer,
 }
 
 impl Once {
     /// Adds the animal, unless the request was seen before.
-    pub(super) async fn insert(&self, connection: &mut Connection) -> Result<Created, Failure> {
+    pub(super) async fn insert(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<CreationOutcome, Failure> {
         let Self {
             new,
             context,
@@ -107,11 +110,11 @@ impl Once {
             let recall = connection.prepared(RECALL_OR_DRAW).await?;
             let row = connection.query_one(&recall, &known).await?;
             let Some(id) = row.try_get::<_, Option<i64>>(6)? else {
-                let Seen::Same(response) = seen(&row, request)? else {
-                    return Ok(Created::Conflict);
+                let KnownRequest::Same(response) = seen(&row, request)? else {
+                    return Ok(CreationOutcome::Conflict);
                 };
                 connection.confirm().await?;
-                return Ok(Created::Replayed(response));
+                return Ok(CreationOutcome::Replayed(response));
             };
             let pet = new.clone().with_id(pet_id(id)?);
             let StoredResponse {
@@ -151,7 +154,7 @@ impl Once {
                 .map_err(Failure::from)
             {
                 Ok(0) => {}
-                Ok(_) => return Ok(Created::New(pet)),
+                Ok(_) => return Ok(CreationOutcome::New(pet)),
                 Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
                     connection.execute(CONVERT, &known).await?;
                     connection.execute(DISCARD, &known).await?;
@@ -169,7 +172,7 @@ pub(super) async fn recall<'r>(
     client: &Client,
     recall_all: &Statement,
     requests: impl Iterator<Item = Option<&'r IdempotentRequest>>,
-) -> Result<Vec<Option<Seen>>, Failure> {
+) -> Result<Vec<Option<KnownRequest>>, Failure> {
     let requests: Vec<_> = requests.collect();
     let names = columns(requests.iter().map(|request| name(*request).to_vec()));
     let mut known: Vec<_> = requests.iter().map(|_| None).collect();

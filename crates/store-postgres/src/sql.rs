@@ -6,7 +6,8 @@ use futures_util::{FutureExt, TryFutureExt, TryStreamExt, future::try_join_all};
 use petstore_domain::store_area::JournalState;
 use petstore_store::{
     admin::{
-        Database, Doing, Done, Parameters, Shared, Show, Slow, Sql, Values, Work, plans::Plans,
+        Database, Parameters, RowVisitor, SharedValue, SlowRead, Sql, SqlFuture, StoreFuture,
+        Values, Work, plans::Plans,
     },
     drivers::postgres::Failure,
 };
@@ -35,7 +36,7 @@ const REQUEST: &str = "requests_pkey";
 impl Sql for Connection {
     type Error = Failure;
     type Row = Row;
-    type Shown<'r> = Row;
+    type BorrowedRow<'r> = Row;
 
     const RECORD: &'static str = journal::RECORD;
     const CONFIRM_FIRST: &'static str = journal::CONFIRM_FIRST;
@@ -43,7 +44,7 @@ impl Sql for Connection {
     const LAST_OLDER: &'static str = journal::LAST_OLDER;
     const NEWEST_OLDER: &'static str = journal::NEWEST_OLDER;
     const HAS_OLDER: &'static str = journal::HAS_OLDER;
-    const AUDITED: [&'static str; 2] = journal::AUDITED;
+    const AUDIT_CHANGES: [&'static str; 2] = journal::AUDIT_CHANGES;
     const CHANGES: &'static str = journal::CHANGES;
     const HISTORY: &'static str = journal::HISTORY;
     const PUBLIC_STATE: &'static str = numbering::PUBLIC_STATE;
@@ -55,7 +56,7 @@ impl Sql for Connection {
         "SELECT concat_ws(' ', system_identifier, oid, 'etag_key'::regclass::oid)
         FROM pg_control_system(), pg_database WHERE datname = current_database()";
 
-    fn incarnation_of(found: &str) -> Option<String> {
+    fn incarnation_from(found: &str) -> Option<String> {
         Some(found.to_owned())
     }
 
@@ -67,8 +68,8 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-        show: Show<'t, Self>,
-    ) -> Doing<'t, Self, ()> {
+        show: RowVisitor<'t, Self>,
+    ) -> SqlFuture<'t, Self, ()> {
         async move {
             let statement = self.prepared(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
@@ -87,7 +88,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> Doing<'t, Self, Vec<Row>> {
+    ) -> SqlFuture<'t, Self, Vec<Row>> {
         async move {
             let statement = self.prepared(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
@@ -104,7 +105,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> Doing<'t, Self, u64> {
+    ) -> SqlFuture<'t, Self, u64> {
         async move {
             let statement = self.prepared(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
@@ -117,7 +118,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
-    ) -> Doing<'t, Self, Vec<u64>> {
+    ) -> SqlFuture<'t, Self, Vec<u64>> {
         async move {
             let (statement, client) = (self.prepared(sql).await?, &**self);
             // All are sent before the first response.
@@ -133,7 +134,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
-    ) -> Doing<'t, Self, Vec<Vec<Row>>> {
+    ) -> SqlFuture<'t, Self, Vec<Vec<Row>>> {
         async move {
             let (statement, client) = (self.prepared(sql).await?, &**self);
             // All are sent before the first response.
@@ -249,13 +250,13 @@ impl Database for PostgresStore {
 
     const USUAL_PAGE: usize = usize::MAX;
 
-    fn state_of_log(&self) -> Done<'_, JournalState> {
+    fn log_state(&self) -> StoreFuture<'_, JournalState> {
         self.runner
             .run(Access::Write, (), |on, ()| numbering::number(on).boxed())
             .boxed()
     }
 
-    fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
+    fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
         self.runner
             .run(Access::Write, (), move |on, ()| {
                 journal::forget(on, kept, limit).boxed()
@@ -263,23 +264,27 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn number_changes(&self) -> Done<'_, ()> {
-        self.state_of_log().map_ok(drop).boxed()
+    fn number_changes(&self) -> StoreFuture<'_, ()> {
+        self.log_state().map_ok(drop).boxed()
     }
 
-    fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+    fn read<W: SharedValue, T: SharedValue>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> StoreFuture<'_, T> {
         self.runner
             .run(Access::Read, what, move |on, what| work(on, what))
             .boxed()
     }
 
-    fn read_slowly<W: Shared, T: Shared>(
+    fn read_slowly<W: SharedValue, T: SharedValue>(
         &self,
-        kind: Slow,
+        kind: SlowRead,
         what: W,
         work: Work<Connection, W, T>,
-    ) -> Done<'_, T> {
-        if kind != Slow::Counts {
+    ) -> StoreFuture<'_, T> {
+        if kind != SlowRead::Counts {
             return self.read(what, work);
         }
         self.runner
@@ -289,12 +294,12 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn search<W: Shared, T: Shared>(
+    fn search<W: SharedValue, T: SharedValue>(
         &self,
-        _: Slow,
+        _: SlowRead,
         what: W,
         work: Work<Connection, W, T>,
-    ) -> Done<'_, T> {
+    ) -> StoreFuture<'_, T> {
         self.runner
             .run(Access::Read, what, move |on, what| {
                 read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
@@ -302,7 +307,11 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+    fn write<W: SharedValue, T: SharedValue>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> StoreFuture<'_, T> {
         self.runner
             .run(Access::Write, (what, false), move |on, (what, is_retry)| {
                 async move {
@@ -319,12 +328,12 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn once<W: Shared, T: Shared, R: Shared>(
+    fn once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         what: W,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
-    ) -> Done<'_, Result<T, R>> {
+    ) -> StoreFuture<'_, Result<T, R>> {
         let once = Once {
             what,
             token: self.runner.token(),

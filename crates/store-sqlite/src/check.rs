@@ -198,7 +198,7 @@ fn impossible_values(connection: &mut Connection, found: &mut Checkup) -> rusqli
     }
     report::<_, String>(
         moment,
-        &check::exhausted(),
+        &check::exhausted_ids_problem(),
         EXHAUSTED,
         &[&HIGHEST_EXPECTED],
         found,

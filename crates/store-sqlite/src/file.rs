@@ -47,7 +47,7 @@ pub(super) struct Files {
     index: OpenFile,
     wal_index: WalIndex,
     /// The database file when no checkpoint was writing to it.
-    seen: Option<Seen>,
+    seen: Option<KnownRequest>,
     /// The end of the WAL at the last check.
     end: Option<Frame>,
     /// The result of the last check.
@@ -64,7 +64,7 @@ struct OpenFile {
 }
 
 #[derive(PartialEq, Eq)]
-struct Seen {
+struct KnownRequest {
     checkpoints: Checkpoints,
     size: u64,
     header: [u8; HEADER],
@@ -196,7 +196,7 @@ impl Files {
         // Only a checkpoint writes into the database file, and marks its beginning and end in the
         // `-shm` file.
         if checkpoints.are_at_rest() && self.wal_index.checkpoints() == checkpoints {
-            let now = Seen {
+            let now = KnownRequest {
                 checkpoints,
                 size,
                 header,

@@ -61,7 +61,7 @@ pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
 /// Whether a change above $1 and up to $2 is older than $3.
 pub(super) const HAS_OLDER: &str =
     "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
-pub(super) const AUDITED: [&str; 2] = [
+pub(super) const AUDIT_CHANGES: [&str; 2] = [
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", ""),
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC"),
 ];

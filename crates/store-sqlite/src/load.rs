@@ -21,8 +21,8 @@ use petstore_domain::{
 use petstore_store::{
     OpenError, OpenMode, StoreError,
     admin::{fields, profile, record},
-    bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
-    journal_rows::{Entry, Imported},
+    bulk::{CommitError, IS_EMPTY, IdSource, LastIds, Load, StoredRequest, Table, Value},
+    journal_rows::{Entry, ImportSummary},
     request_rows::REMEMBER,
 };
 use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, params, params_from_iter};
@@ -55,7 +55,7 @@ const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1
 pub struct SqliteLoad {
     connection: Connection,
     files: Files,
-    added: Imported,
+    added: ImportSummary,
     /// With which unique values are known.
     fields: FieldSet,
     /// When the animals are added.
@@ -124,7 +124,7 @@ impl SqliteLoad {
         Ok(Self {
             connection,
             files,
-            added: Imported::default(),
+            added: ImportSummary::default(),
             fields: FieldSet::default(),
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
             new,
@@ -133,7 +133,7 @@ impl SqliteLoad {
 }
 
 impl Load for SqliteLoad {
-    fn begin(&mut self, _: Ids, now: Timestamp) -> Result<(), StoreError> {
+    fn begin(&mut self, _: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
         // The foreign key of a successor may refer to a key that is added later.
         self.connection

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore_domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet};
 use petstore_store::{
-    Created, Pets, Respond, StoreError, Version, Visit,
+    CreationOutcome, CreationRenderer, PetVisitor, Pets, StoreError, Version,
     tables::{GET_PET, owned_pet},
 };
 use rusqlite::params;
@@ -23,7 +23,7 @@ impl Pets for SqliteStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: Visit<'_>,
+        visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let read =
             |connection: &mut Connection| page::read(connection, request, slow_reads::USUAL_PAGE);
@@ -44,8 +44,8 @@ impl Pets for SqliteStore {
         &self,
         pet: NewPet,
         context: WriteContext,
-        respond: Respond,
-    ) -> Result<Created, StoreError> {
+        respond: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError> {
         let insert = move |connection: &Connection, newest: &mut Newest| {
             insert_once(connection, newest, &pet, &context, respond)
         };
@@ -124,10 +124,10 @@ fn insert_once(
     newest: &mut Newest,
     new: &NewPet,
     context: &WriteContext,
-    respond: Respond,
-) -> rusqlite::Result<Created> {
+    respond: CreationRenderer,
+) -> rusqlite::Result<CreationOutcome> {
     let Some(request) = &context.idempotency else {
-        return add(connection, newest, new, context).map(Created::New);
+        return add(connection, newest, new, context).map(CreationOutcome::New);
     };
     let now = context.now;
     let mut seen = requests::recall(connection, request)?;
@@ -147,5 +147,5 @@ fn insert_once(
         &respond(&pet),
     )?)?;
     requests::remember_as_before(connection, request, pet.id, now)?;
-    Ok(Created::New(pet))
+    Ok(CreationOutcome::New(pet))
 }

@@ -27,7 +27,7 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
 });
 
 /// Reads everything in a table.
-pub(super) fn everything(table: Table) -> String {
+pub(super) fn select_all(table: Table) -> String {
     let by_id = if table == Table::Pets {
         "NOT INDEXED ORDER BY id"
     } else {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use petstore_domain::{IdempotentRequest, Owner, PetId, StoredResponse};
-use petstore_store::request_rows::{Seen, seen};
+use petstore_store::request_rows::{KnownRequest, seen};
 use rusqlite::params;
 
 use super::{connection::Connection, newest::Newest};
@@ -41,7 +41,7 @@ fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
 pub(super) fn recall(
     connection: &Connection,
     request: &IdempotentRequest,
-) -> rusqlite::Result<Option<Seen>> {
+) -> rusqlite::Result<Option<KnownRequest>> {
     for owner in request.owners() {
         let seen = recall_of(connection, owner, request)?;
         if seen.is_some() {
@@ -69,7 +69,7 @@ fn recall_of(
     connection: &Connection,
     owner: Owner,
     request: &IdempotentRequest,
-) -> rusqlite::Result<Option<Seen>> {
+) -> rusqlite::Result<Option<KnownRequest>> {
     let mut recall = connection.prepare_cached(RECALL)?;
     let mut rows = recall.query(by(owner, request))?;
     let Some(row) = rows.next()? else {

@@ -6,8 +6,8 @@ use futures_util::{FutureExt, TryFutureExt, future};
 use petstore_domain::store_area::JournalState;
 use petstore_store::{
     admin::{
-        Database, Doing, Done, Parameter, Parameters, Shared, Show, Slow, Sql, Values, Work,
-        plans::Plans,
+        Database, Parameter, Parameters, RowVisitor, SharedValue, SlowRead, Sql, SqlFuture,
+        StoreFuture, Values, Work, plans::Plans,
     },
     columns::Columns,
 };
@@ -51,7 +51,7 @@ impl Columns for Row {
 impl Sql for Connection {
     type Error = Error;
     type Row = Row;
-    type Shown<'r> = rusqlite::Row<'r>;
+    type BorrowedRow<'r> = rusqlite::Row<'r>;
 
     const RECORD: &'static str = journal::RECORD;
     const CONFIRM_FIRST: &'static str = journal::CONFIRM_FIRST;
@@ -59,7 +59,7 @@ impl Sql for Connection {
     const LAST_OLDER: &'static str = journal::LAST_OLDER;
     const NEWEST_OLDER: &'static str = journal::LAST_OLDER;
     const HAS_OLDER: &'static str = journal::HAS_OLDER;
-    const AUDITED: [&'static str; 2] = journal::AUDITED;
+    const AUDIT_CHANGES: [&'static str; 2] = journal::AUDIT_CHANGES;
     const CHANGES: &'static str = journal::CHANGES;
     const HISTORY: &'static str = journal::HISTORY;
     const PUBLIC_STATE: &'static str = journal::PUBLIC_STATE;
@@ -70,7 +70,7 @@ impl Sql for Connection {
 
     /// A copy of a file has another inode or another time of birth. In a snapshot of a file system, it has
     /// another path.
-    fn incarnation_of(file: &str) -> Option<String> {
+    fn incarnation_from(file: &str) -> Option<String> {
         let found = fs::metadata(file).ok()?;
         let born = found
             .created()
@@ -91,8 +91,8 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-        show: Show<'t, Self>,
-    ) -> Doing<'t, Self, ()> {
+        show: RowVisitor<'t, Self>,
+    ) -> SqlFuture<'t, Self, ()> {
         future::ready(visit(self, sql, values, show)).boxed()
     }
 
@@ -100,7 +100,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> Doing<'t, Self, Vec<Row>> {
+    ) -> SqlFuture<'t, Self, Vec<Row>> {
         future::ready(rows(self, sql, values)).boxed()
     }
 
@@ -108,7 +108,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> Doing<'t, Self, u64> {
+    ) -> SqlFuture<'t, Self, u64> {
         future::ready(execute(self, sql, values)).boxed()
     }
 
@@ -116,7 +116,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
-    ) -> Doing<'t, Self, Vec<u64>> {
+    ) -> SqlFuture<'t, Self, Vec<u64>> {
         let each = values.iter().map(|values| {
             let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
             execute(self, sql, &values)
@@ -128,7 +128,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
-    ) -> Doing<'t, Self, Vec<Vec<Row>>> {
+    ) -> SqlFuture<'t, Self, Vec<Vec<Row>>> {
         let each = values.iter().map(|values| {
             let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
             rows(self, sql, &values)
@@ -208,60 +208,68 @@ impl Database for SqliteStore {
 
     const USUAL_PAGE: usize = USUAL_PAGE;
 
-    fn state_of_log(&self) -> Done<'_, JournalState> {
+    fn log_state(&self) -> StoreFuture<'_, JournalState> {
         future::ready(self.readers.read(|on| journal::state(on))).boxed()
     }
 
-    fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
+    fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
         self.writer
             .write(move |on| journal::forget(on, kept, limit))
             .boxed()
     }
 
-    fn number_changes(&self) -> Done<'_, ()> {
+    fn number_changes(&self) -> StoreFuture<'_, ()> {
         future::ready(Ok(())).boxed()
     }
 
-    fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+    fn read<W: SharedValue, T: SharedValue>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> StoreFuture<'_, T> {
         async move { self.readers.read(|on| done(work(on, &what))) }.boxed()
     }
 
-    fn read_slowly<W: Shared, T: Shared>(
+    fn read_slowly<W: SharedValue, T: SharedValue>(
         &self,
-        kind: Slow,
+        kind: SlowRead,
         what: W,
         work: Work<Connection, W, T>,
-    ) -> Done<'_, T> {
+    ) -> StoreFuture<'_, T> {
         let reads = match kind {
-            Slow::LargePages => &self.large_pages,
-            Slow::Searches => &self.searches,
-            Slow::Followers => &self.followers,
-            Slow::Offers => &self.offers,
-            Slow::Counts => &self.counts,
+            SlowRead::LargePages => &self.large_pages,
+            SlowRead::Searches => &self.searches,
+            SlowRead::Followers => &self.followers,
+            SlowRead::Offers => &self.offers,
+            SlowRead::Counts => &self.counts,
         };
         let read = reads.read_in_turn(move |on| done(work(on, &what)));
         read.map_ok(|(done, _turn)| done).boxed()
     }
 
-    fn search<W: Shared, T: Shared>(
+    fn search<W: SharedValue, T: SharedValue>(
         &self,
-        kind: Slow,
+        kind: SlowRead,
         what: W,
         work: Work<Connection, W, T>,
-    ) -> Done<'_, T> {
+    ) -> StoreFuture<'_, T> {
         self.read_slowly(kind, what, work)
     }
 
-    fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+    fn write<W: SharedValue, T: SharedValue>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> StoreFuture<'_, T> {
         self.writer.write(move |on| done(work(on, &what))).boxed()
     }
 
-    fn once<W: Shared, T: Shared, R: Shared>(
+    fn once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         what: W,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
-    ) -> Done<'_, Result<T, R>> {
+    ) -> StoreFuture<'_, Result<T, R>> {
         let once = move |on: &mut Connection| match done(work(on, &what))? {
             Ok(id) => done(show(on, &id)).map(Ok),
             Err(refusal) => Ok(Err(refusal)),

@@ -9,7 +9,7 @@ use petstore_store::{
     admin::{Parameters, Work, fields},
     columns::Value,
     tables::Table,
-    whole::Whole,
+    whole::CatalogueConnection,
 };
 use rusqlite::{Error, Row, types::ValueRef};
 
@@ -36,7 +36,7 @@ pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-impl Whole for Connection {
+impl CatalogueConnection for Connection {
     type Sql = Self;
 
     const CHANGES: &'static str = "changes";
@@ -50,8 +50,8 @@ impl Whole for Connection {
         rows::of_status(status) + " ORDER BY id"
     }
 
-    fn everything(table: Table) -> String {
-        plans::everything(table)
+    fn select_all(table: Table) -> String {
+        plans::select_all(table)
     }
 
     fn run<W: Sync, T>(&mut self, what: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {
@@ -74,7 +74,7 @@ impl Whole for Connection {
             .collect()
     }
 
-    fn is_of_content(error: &Error) -> bool {
+    fn is_content_error(error: &Error) -> bool {
         is_damage(error)
     }
 

@@ -69,9 +69,9 @@ pub trait Snapshot {
 /// Adds to a store in one transaction. Nothing is visible before [`Self::commit`], and dropping
 /// without a commit undoes everything.
 pub trait Load {
-    /// Begins the transaction, whose animals are added at `now`. With [`Ids::Given`], and in SQLite
+    /// Begins the transaction, whose animals are added at `now`. With [`IdSource::Given`], and in SQLite
     /// always, this locks out other writers until the end.
-    fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError>;
+    fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError>;
 
     /// Whether the store has no animals, orders, categories, keys, requests, changes, staff and
     /// webhooks.
@@ -132,7 +132,7 @@ pub enum CommitError {
 
 /// The source of the identifiers of new animals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ids {
+pub enum IdSource {
     /// The store gives the next ones.
     Next,
     /// The caller gives them.
@@ -264,7 +264,7 @@ pub struct LastIds {
 }
 
 /// Whether to show more, after what was done with the last.
-pub fn goes_on<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
+pub fn continue_if_ok<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
     if done.is_ok() {
         ControlFlow::Continue(())
     } else {

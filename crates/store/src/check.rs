@@ -178,7 +178,7 @@ pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, 
 }
 
 /// The problem of a sequence of identifiers.
-pub fn exhausted() -> String {
+pub fn exhausted_ids_problem() -> String {
     format!("the last id of {{}} is above {HIGHEST_EXPECTED}")
 }
 

@@ -129,9 +129,9 @@ impl Entry {
 
     /// Many new animals, or only orders and categories.
     pub fn imported(
-        Imported {
+        ImportSummary {
             first, last, count, ..
-        }: Imported,
+        }: ImportSummary,
     ) -> Self {
         let after = text(
             |out| {
@@ -196,14 +196,14 @@ fn text(write: impl FnOnce(&mut Vec<u8>), length: usize) -> String {
 
 /// The animals of an import, and whether it has anything else.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Imported {
+pub struct ImportSummary {
     pub first: i64,
     pub last: i64,
     pub count: u64,
     has_others: bool,
 }
 
-impl Imported {
+impl ImportSummary {
     pub fn is_empty(&self) -> bool {
         self.count == 0 && !self.has_others
     }

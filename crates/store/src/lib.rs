@@ -24,15 +24,15 @@ pub use self::errors::cause;
 pub use self::{
     admin::{
         Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Offers, PhotoFiles, Requests, Return, Staff,
-        StaffKey, StaffWritten, StoreProfile, Webhooks, Written,
+        StaffKey, StaffWriteOutcome, StoreProfile, Webhooks, WriteOutcome,
     },
     check::Checkup,
     errors::{Cause, OpenError, StoreError},
     health::Health,
     open_mode::OpenMode,
-    pets::{Created, Pets, Respond, Version, Visit},
+    pets::{CreationOutcome, CreationRenderer, PetVisitor, Pets, Version},
     reader::StoreReader,
-    store_area::{Executed, RespondTo, StoreArea},
+    store_area::{ExecutionOutcome, ExecutionRenderer, StoreArea},
 };
 
 /// Declares a trait for all that promise each of these.

@@ -7,7 +7,7 @@ use std::slice;
 use petstore_domain::{PetId, PetRef, PetStatus};
 use tokio::task;
 
-use super::{StoreError, Visit, cause};
+use super::{PetVisitor, StoreError, cause};
 
 /// After this many bytes of names, other tasks get a turn: a tenth of a millisecond of rendering.
 pub const TURN: usize = 64 << 10;
@@ -50,7 +50,7 @@ impl Page {
     }
 
     /// Calls `visit` with each animal, and returns the last one if more follow.
-    pub async fn visit(&self, visit: Visit<'_>) -> Result<Option<PetId>, StoreError> {
+    pub async fn visit(&self, visit: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
         let (mut pets, mut names) = (self.pets.iter(), self.names.as_str());
         while visit_some(&mut pets, &mut names, visit)? {
             task::yield_now().await;
@@ -67,7 +67,7 @@ impl Page {
 fn visit_some(
     pets: &mut slice::Iter<'_, Entry>,
     names: &mut &str,
-    visit: Visit<'_>,
+    visit: PetVisitor<'_>,
 ) -> Result<bool, StoreError> {
     let mut rest = *names;
     for &Entry {

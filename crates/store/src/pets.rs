@@ -17,7 +17,7 @@ pub trait Pets: Send + Sync {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: Visit<'_>,
+        visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError>;
 
     /// The animal with this identifier.
@@ -34,8 +34,8 @@ pub trait Pets: Send + Sync {
         &self,
         pet: NewPet,
         context: WriteContext,
-        respond: Respond,
-    ) -> Result<Created, StoreError>;
+        respond: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError>;
 
     /// The version of the stored data. While it stays the same, no process has written. What a
     /// caller reads after it got a version is at least as new as that version. `None` if the store
@@ -55,7 +55,7 @@ pub trait Pets: Send + Sync {
 
 /// The result of [`Pets::create_pet`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Created {
+pub enum CreationOutcome {
     /// It was added.
     New(Pet),
     /// The same request added it before. This was the response.
@@ -65,10 +65,10 @@ pub enum Created {
 }
 
 /// Takes the animals of a page. See [`Pets::list_pets`].
-pub type Visit<'v> = &'v mut (dyn FnMut(PetRef<'_>) + Send + 'v);
+pub type PetVisitor<'v> = &'v mut (dyn FnMut(PetRef<'_>) + Send + 'v);
 
 /// Renders the response to the request that added an animal. See [`Pets::create_pet`].
-pub type Respond = fn(&Pet) -> StoredResponse;
+pub type CreationRenderer = fn(&Pet) -> StoredResponse;
 
 /// See [`Pets::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

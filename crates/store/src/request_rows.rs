@@ -4,7 +4,7 @@
 
 use petstore_domain::{IdempotencyKey, IdempotentRequest, KeyId, StoredResponse};
 
-use super::{Created, Executed, bulk::StoredRequest, columns::Columns};
+use super::{CreationOutcome, ExecutionOutcome, bulk::StoredRequest, columns::Columns};
 
 /// Every request, with the columns that [`request`] expects. Over PostgreSQL, those without a caller
 /// are writes of the service itself.
@@ -39,39 +39,39 @@ pub(super) const FORGET_AS_BEFORE: &str = "
      ORDER BY pet_id LIMIT $2)";
 
 /// A request that was seen before.
-pub enum Seen {
+pub enum KnownRequest {
     /// The same one. This was the response.
     Same(StoredResponse),
     /// Another one, with the same idempotency key.
     Other,
 }
 
-impl From<Seen> for Created {
-    fn from(seen: Seen) -> Self {
+impl From<KnownRequest> for CreationOutcome {
+    fn from(seen: KnownRequest) -> Self {
         match seen {
-            Seen::Same(response) => Self::Replayed(response),
-            Seen::Other => Self::Conflict,
+            KnownRequest::Same(response) => Self::Replayed(response),
+            KnownRequest::Other => Self::Conflict,
         }
     }
 }
 
-impl From<Seen> for Executed {
-    fn from(seen: Seen) -> Self {
+impl From<KnownRequest> for ExecutionOutcome {
+    fn from(seen: KnownRequest) -> Self {
         match seen {
-            Seen::Same(response) => Self::Replayed(response),
-            Seen::Other => Self::IdempotencyConflict,
+            KnownRequest::Same(response) => Self::Replayed(response),
+            KnownRequest::Other => Self::IdempotencyConflict,
         }
     }
 }
 
 /// Compares a request with that of a row, which has its operation, fingerprint and response.
-pub fn seen<R: Columns>(row: &R, request: &IdempotentRequest) -> Result<Seen, R::Error> {
+pub fn seen<R: Columns>(row: &R, request: &IdempotentRequest) -> Result<KnownRequest, R::Error> {
     let is_same =
         row.text(0)? == Some(request.operation) && row.bytes::<32>(1)? == request.fingerprint;
     Ok(if is_same {
-        Seen::Same(response(row, 2)?)
+        KnownRequest::Same(response(row, 2)?)
     } else {
-        Seen::Other
+        KnownRequest::Other
     })
 }
 

@@ -23,8 +23,8 @@ pub trait StoreArea: Send + Sync {
         &self,
         commands: Vec<Command>,
         context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError>;
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError>;
 
     /// The animal with this identifier, withdrawn or not.
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
@@ -37,7 +37,7 @@ pub trait StoreArea: Send + Sync {
 
 /// The result of [`StoreArea::execute`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Executed {
+pub enum ExecutionOutcome {
     Done {
         response: StoredResponse,
         /// The changes, for the log and the metrics.
@@ -55,4 +55,4 @@ pub enum Executed {
 }
 
 /// Renders the response to carried out commands.
-pub type RespondTo = fn(&[Decision]) -> StoredResponse;
+pub type ExecutionRenderer = fn(&[Decision]) -> StoredResponse;

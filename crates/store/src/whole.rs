@@ -22,7 +22,7 @@ use super::{
 const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
 
 /// A connection for whole catalogues. All methods block.
-pub trait Whole {
+pub trait CatalogueConnection {
     type Sql: Sql;
 
     /// The changes with their numbers, from which [`Table::columns`] are selected.
@@ -35,43 +35,49 @@ pub trait Whole {
     fn of_status(status: PetStatus) -> String;
 
     /// Selects everything in a table, for `tables::Table::read`.
-    fn everything(table: tables::Table) -> String;
+    fn select_all(table: tables::Table) -> String;
 
     /// Does what is the same in every store.
-    fn run<W: Sync, T>(&mut self, what: &W, work: Work<Self::Sql, W, T>)
-    -> Result<T, Failed<Self>>;
+    fn run<W: Sync, T>(
+        &mut self,
+        what: &W,
+        work: Work<Self::Sql, W, T>,
+    ) -> Result<T, ConnectionError<Self>>;
 
     /// Calls `show` with each row of a result, until it breaks. It may use another connection.
     fn each(
         &self,
         sql: &str,
         values: Parameters<'_>,
-        show: impl FnMut(&Shown<'_, Self>) -> Result<ControlFlow<()>, Failed<Self>>,
-    ) -> Result<(), Failed<Self>>;
+        show: impl FnMut(&BorrowedRow<'_, Self>) -> Result<ControlFlow<()>, ConnectionError<Self>>,
+    ) -> Result<(), ConnectionError<Self>>;
 
     /// The values in a row, of any type that a table has.
-    fn values<'r>(row: &'r Shown<'_, Self>) -> Result<Vec<Value<'r>>, Failed<Self>>;
+    fn values<'r>(row: &'r BorrowedRow<'_, Self>) -> Result<Vec<Value<'r>>, ConnectionError<Self>>;
 
     /// Whether the error is due to what a row contains.
-    fn is_of_content(error: &Failed<Self>) -> bool;
+    fn is_content_error(error: &ConnectionError<Self>) -> bool;
 
     /// Whether another check reports all that can be invalid in this row.
-    fn is_checked(_: tables::Table, _: &Shown<'_, Self>) -> Result<bool, Failed<Self>> {
+    fn is_checked(
+        _: tables::Table,
+        _: &BorrowedRow<'_, Self>,
+    ) -> Result<bool, ConnectionError<Self>> {
         Ok(false)
     }
 }
 
 /// The error of a connection.
-pub(super) type Failed<W> = <<W as Whole>::Sql as Sql>::Error;
+pub(super) type ConnectionError<W> = <<W as CatalogueConnection>::Sql as Sql>::Error;
 
 /// A row that is read before the next one.
-pub(super) type Shown<'r, W> = <<W as Whole>::Sql as Sql>::Shown<'r>;
+pub(super) type BorrowedRow<'r, W> = <<W as CatalogueConnection>::Sql as Sql>::BorrowedRow<'r>;
 
-impl<W: Whole> Snapshot for W {
+impl<W: CatalogueConnection> Snapshot for W {
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError> {
         let status = status.map(PetStatus::as_str);
-        let count = self.run(&status, |on, status| {
-            async move { on.number(COUNT, &[status]).await }.boxed()
+        let count = self.run(&status, |connection, status| {
+            async move { connection.number(COUNT, &[status]).await }.boxed()
         });
         Ok(count.map_err(Into::into)?.unsigned_abs())
     }
@@ -94,7 +100,7 @@ impl<W: Whole> Snapshot for W {
         let mut shown = ControlFlow::Continue(());
         for table in tables::Table::ALL {
             if shown.is_continue() {
-                let read = self.each(&W::everything(table), &[], |row| {
+                let read = self.each(&W::select_all(table), &[], |row| {
                     shown = show(table.read(row)?);
                     Ok(shown)
                 });
@@ -130,17 +136,17 @@ impl<W: Whole> Snapshot for W {
     }
 
     fn fields(&mut self) -> Result<FieldSet, StoreError> {
-        self.run(&(), |on, ()| fields::list(on).boxed())
+        self.run(&(), |connection, ()| fields::list(connection).boxed())
             .map_err(Into::into)
     }
 
     fn profile(&mut self) -> Result<Profile, StoreError> {
-        self.run(&(), |on, ()| profile::read(on).boxed())
+        self.run(&(), |connection, ()| profile::read(connection).boxed())
             .map_err(Into::into)
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
-        let row = self.run(&(), |on, ()| on.row(W::LAST_IDS, &[]));
+        let row = self.run(&(), |connection, ()| connection.row(W::LAST_IDS, &[]));
         let row = row
             .and_then(|row| row.ok_or_else(W::Sql::no_row))
             .map_err(Into::into)?;

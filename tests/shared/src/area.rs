@@ -8,7 +8,7 @@ use petstore_domain::{
         PetPatch, Preconditions, Reason, Refusal, Resource, StorePet, WithdrawalReason,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 
 use crate::stores::{AnyStore, act, at, create};
 
@@ -40,7 +40,7 @@ pub fn respond(decisions: &[Decision]) -> StoredResponse {
     }
 }
 
-pub async fn execute(store: &AnyStore, commands: Vec<Command>) -> Executed {
+pub async fn execute(store: &AnyStore, commands: Vec<Command>) -> ExecutionOutcome {
     let context = WriteContext {
         now: now(),
         ..act(0)
@@ -51,7 +51,7 @@ pub async fn execute(store: &AnyStore, commands: Vec<Command>) -> Executed {
 /// Carries out a command, and returns what it changed.
 pub async fn change(store: &AnyStore, command: Command) -> Vec<Change> {
     match execute(store, vec![command]).await {
-        Executed::Done { changes, .. } => changes,
+        ExecutionOutcome::Done { changes, .. } => changes,
         other => panic!("{other:?}"),
     }
 }
@@ -59,7 +59,7 @@ pub async fn change(store: &AnyStore, command: Command) -> Vec<Change> {
 /// Carries out a command that is refused.
 pub async fn refused(store: &AnyStore, command: Command) -> Refusal {
     match execute(store, vec![command]).await {
-        Executed::Refused { index: 0, refusal } => refusal,
+        ExecutionOutcome::Refused { index: 0, refusal } => refusal,
         other => panic!("{other:?}"),
     }
 }

@@ -10,7 +10,7 @@ macro_rules! double {
 
             use jiff::Timestamp;
             use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet, Owner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange}};
-            use petstore_store::{Executed, Fields, Journal, Lists, Offers, PhotoFiles, RespondTo, Return, Staff, StaffKey, StaffWritten, StoreArea, StoreError, StoreProfile, Version, Written, Webhooks};
+            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, Version, WriteOutcome, Webhooks};
 
             use $crate::methods;
 
@@ -35,7 +35,7 @@ macro_rules! double {
                 $how => write_fields(
                     changes: Vec<FieldChange>, acts: Vec<Act>, response: StoredResponse,
                     context: WriteContext
-                ) -> Written;
+                ) -> WriteOutcome;
             }
             methods! { $double, StoreProfile:
                 $how => profile() -> Profile;
@@ -44,7 +44,7 @@ macro_rules! double {
                 $how => logo(logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)>;
                 $how => write_profile(
                     decision: ProfileDecision, response: StoredResponse, context: WriteContext
-                ) -> Written;
+                ) -> WriteOutcome;
             }
             methods! { $double, PhotoFiles:
                 $how => incarnation() -> String;
@@ -56,10 +56,10 @@ macro_rules! double {
             methods! { $double, Webhooks:
                 $how => list_webhooks() -> Vec<StoredWebhook>;
                 $how => draw_webhook_id() -> i64;
-                $how => recall_request(request: IdempotentRequest) -> Option<Written>;
+                $how => recall_request(request: IdempotentRequest) -> Option<WriteOutcome>;
                 $how => write_webhook(
                     change: WebhookChange, act: Option<Act>, response: StoredResponse, context: WriteContext
-                ) -> Written;
+                ) -> WriteOutcome;
                 $how => save_deliveries(updates: Vec<DeliveryUpdate>) -> Vec<bool>;
                 $how => waiting_messages(webhook: i64) -> Vec<Waiting>;
                 $how => waiting_tests() -> Vec<TestMessage>;
@@ -70,7 +70,7 @@ macro_rules! double {
             methods! { $double, Staff:
                 $how => list_staff() -> Vec<StaffMember>;
                 $how => find_staff(by: StaffKey) -> Option<StaffMember>;
-                $how => write_staff(change: StaffChange, context: WriteContext) -> StaffWritten;
+                $how => write_staff(change: StaffChange, context: WriteContext) -> StaffWriteOutcome;
                 $how => find_session(digest: TokenDigest) -> Option<(StaffSession, StaffMember)>;
                 $how => list_sessions(of: Option<StaffId>) -> Vec<StaffSession>;
                 $how => touch_session(digest: TokenDigest, at: Timestamp) -> ();
@@ -79,8 +79,8 @@ macro_rules! double {
             }
             methods! { $double, StoreArea:
                 $execute => execute(
-                    commands: Vec<Command>, context: WriteContext, respond: RespondTo
-                ) -> Executed;
+                    commands: Vec<Command>, context: WriteContext, respond: ExecutionRenderer
+                ) -> ExecutionOutcome;
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
                 $how => tend_search(few: u64) -> bool;
             }

@@ -15,7 +15,8 @@ use petstore_domain::{
     store_area::{Command, Decision, IfMatch, OrderId, Preconditions, Resource},
 };
 use petstore_store::{
-    Created, Executed, Pets, Respond, RespondTo, Store, StoreError, Version, Visit,
+    CreationOutcome, CreationRenderer, ExecutionOutcome, ExecutionRenderer, PetVisitor, Pets,
+    Store, StoreError, Version,
 };
 use tokio::task::{self, JoinSet};
 
@@ -80,7 +81,7 @@ pub struct Faulty {
     added: Mutex<BTreeMap<PetId, Pet>>,
     reads: AtomicU64,
     /// What was acknowledged early.
-    committing: Mutex<JoinSet<Result<Created, StoreError>>>,
+    committing: Mutex<JoinSet<Result<CreationOutcome, StoreError>>>,
 }
 
 impl Faulty {
@@ -187,7 +188,7 @@ impl Pets for Faulty {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: Visit<'_>,
+        visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let mut pets = Vec::new();
         let last = self
@@ -241,8 +242,8 @@ impl Pets for Faulty {
         &self,
         pet: NewPet,
         mut context: WriteContext,
-        respond: Respond,
-    ) -> Result<Created, StoreError> {
+        respond: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError> {
         if self.fault == Fault::AddedAgain {
             context.idempotency = None;
         }
@@ -251,10 +252,10 @@ impl Pets for Faulty {
             let (store, later) = (Arc::clone(&self.store), pet.clone());
             let commit = async move { store.create_pet(later, context, respond).await };
             self.committing.lock().unwrap().spawn(commit);
-            return Ok(Created::New(pet.with_id(id)));
+            return Ok(CreationOutcome::New(pet.with_id(id)));
         }
         let created = self.store.create_pet(pet.clone(), context, respond).await?;
-        let Created::New(Pet { id, .. }) = created else {
+        let CreationOutcome::New(Pet { id, .. }) = created else {
             return Ok(created);
         };
         self.added
@@ -266,7 +267,7 @@ impl Pets for Faulty {
             Fault::AcknowledgedUnseen => self.hidden.store(id.get(), Ordering::SeqCst),
             Fault::DoubledId if eighth => {
                 let before = PetId::new(id.get() - 1).unwrap_or(id);
-                return Ok(Created::New(pet.with_id(before)));
+                return Ok(CreationOutcome::New(pet.with_id(before)));
             }
             Fault::OutOfOrder if id.get() % 4 == 0 => {
                 self.hidden.store(id.get(), Ordering::SeqCst);
@@ -347,8 +348,8 @@ impl Commands for Faulty {
         &self,
         mut commands: Vec<Command>,
         mut context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
         match self.fault {
             Fault::AddedAgain => context.idempotency = None,
             Fault::ComparedBefore => self.compare_before(&mut commands[0]).await,
@@ -359,18 +360,20 @@ impl Commands for Faulty {
         let now = context.now;
         let executed = self.store.execute(commands, context, respond).await?;
         match executed {
-            Executed::Refused { index, refusal } if self.fault == Fault::HalfBatch && index > 0 => {
+            ExecutionOutcome::Refused { index, refusal }
+                if self.fault == Fault::HalfBatch && index > 0 =>
+            {
                 before.truncate(index);
                 self.store
                     .execute(before, WriteContext::new(by, now), respond)
                     .await?;
-                Ok(Executed::Refused { index, refusal })
+                Ok(ExecutionOutcome::Refused { index, refusal })
             }
-            Executed::Replayed(response) if self.fault == Fault::ReplayedFromRow => {
+            ExecutionOutcome::Replayed(response) if self.fault == Fault::ReplayedFromRow => {
                 let shown: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
                 // The response to a batch is an array, and stays as it is.
                 let Some(id) = shown["id"].as_i64().and_then(OrderId::new) else {
-                    return Ok(Executed::Replayed(response));
+                    return Ok(ExecutionOutcome::Replayed(response));
                 };
                 let order = self
                     .store
@@ -383,7 +386,7 @@ impl Commands for Faulty {
                     photo: None,
                     result: Some(Resource::Order(order)),
                 });
-                Ok(Executed::Replayed(
+                Ok(ExecutionOutcome::Replayed(
                     now.map_or(response, |now| respond(&[now])),
                 ))
             }

@@ -4,7 +4,7 @@ use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{Act, ActType, JournalSubject, NewLogo, Profile, ProfileDecision, SubjectKind},
 };
-use petstore_store::{Store, Written};
+use petstore_store::{Store, WriteOutcome};
 
 /// Replaces the profile, with the logo that the store has.
 pub async fn set(store: &dyn Store, context: WriteContext, profile: Profile) {
@@ -41,5 +41,5 @@ async fn write(store: &dyn Store, context: WriteContext, profile: Profile, png: 
     let written = store
         .write_profile(decision, StoredResponse::default(), context)
         .await;
-    assert_eq!(written.unwrap(), Written::Done);
+    assert_eq!(written.unwrap(), WriteOutcome::Done);
 }

@@ -8,7 +8,7 @@ use petstore_domain::{
     PetStatus::{self},
     Scope, StoredResponse, WriteContext,
 };
-use petstore_store::{Created, Store};
+use petstore_store::{CreationOutcome, Store};
 use rand::{SeedableRng, rngs::StdRng};
 
 pub type AnyStore = Arc<dyn Store>;
@@ -16,7 +16,7 @@ pub type AnyStore = Arc<dyn Store>;
 /// Adds an animal without an idempotency key.
 pub async fn create(store: &AnyStore, new: NewPet) -> Pet {
     match store.create_pet(new, act(0), respond).await.unwrap() {
-        Created::New(pet) => pet,
+        CreationOutcome::New(pet) => pet,
         other => panic!("{other:?}"),
     }
 }

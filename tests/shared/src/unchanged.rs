@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use petstore_domain::{WriteContext, store_area::Command};
-use petstore_store::{Executed, RespondTo, Store, StoreError};
+use petstore_store::{ExecutionOutcome, ExecutionRenderer, Store, StoreError};
 
 use crate::with_pets::Commands;
 
@@ -17,8 +17,8 @@ impl Commands for Unchanged {
         &self,
         commands: Vec<Command>,
         context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
         self.0.execute(commands, context, respond).await
     }
 }

@@ -13,8 +13,8 @@ use petstore_domain::{
 };
 use petstore_observe::metrics::Exposition;
 use petstore_store::{
-    Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store, StoreError,
-    Version, Visit,
+    CreationOutcome, CreationRenderer, ExecutionOutcome, ExecutionRenderer, Health, Keys,
+    PetVisitor, Pets, Requests, Store, StoreError, Version,
 };
 
 use crate::double::double;
@@ -35,8 +35,8 @@ pub trait Commands: Send + Sync {
         &self,
         commands: Vec<Command>,
         context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError>;
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError>;
 }
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl Pets for WithPets {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: Visit<'_>,
+        visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         self.pets.list_pets(request, visit).await
     }
@@ -57,8 +57,8 @@ impl Pets for WithPets {
         &self,
         pet: NewPet,
         context: WriteContext,
-        respond: Respond,
-    ) -> Result<Created, StoreError> {
+        respond: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError> {
         self.pets.create_pet(pet, context, respond).await
     }
 

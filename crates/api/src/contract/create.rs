@@ -9,7 +9,7 @@ use petstore_domain::{
     idempotency::fingerprint,
 };
 use petstore_formats::json;
-use petstore_store::Created;
+use petstore_store::CreationOutcome;
 use petstore_web::edge::{
     ApiError, Response,
     body::{self, Accepted},
@@ -70,9 +70,9 @@ pub(crate) async fn create(
     };
     let _entered = app.requests.enter(&context)?;
     let stored = match app.store.create_pet(new, context, respond).await? {
-        Created::New(pet) => respond(&pet),
-        Created::Replayed(stored) => stored,
-        Created::Conflict => {
+        CreationOutcome::New(pet) => respond(&pet),
+        CreationOutcome::Replayed(stored) => stored,
+        CreationOutcome::Conflict => {
             return Err(ApiError::new(
                 Problem::IdempotencyConflict,
                 "This Idempotency-Key was used for another animal. Choose a new one for each animal.",

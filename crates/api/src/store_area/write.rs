@@ -17,7 +17,7 @@ use petstore_domain::{
     store_area::{Command, Conflict, FieldProblem, OrderId, Photos, Refusal, Resource},
 };
 use petstore_formats::json::{self, times};
-use petstore_store::{Executed, RespondTo, cause};
+use petstore_store::{ExecutionOutcome, ExecutionRenderer, cause};
 use petstore_web::edge::{
     ApiError, Reservation, Response,
     body::{self, Accepted, Pictures},
@@ -170,7 +170,7 @@ impl<'r> Write<'r> {
         self,
         area: &StoreArea,
         command: Command,
-        respond: RespondTo,
+        respond: ExecutionRenderer,
     ) -> Result<Response, ApiError> {
         self.execute_all(area, vec![command], respond, |_| None)
             .await
@@ -182,7 +182,7 @@ impl<'r> Write<'r> {
         self,
         area: &StoreArea,
         commands: Vec<Command>,
-        respond: RespondTo,
+        respond: ExecutionRenderer,
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
         let context = self.context(area).await?;
@@ -194,10 +194,10 @@ impl<'r> Write<'r> {
             .execute(commands, context, respond)
             .await?
         {
-            Executed::Done { response, changes } => (response, changes),
-            Executed::Replayed(response) => (response, Vec::new()),
-            Executed::IdempotencyConflict => return Err(idempotency_conflict()),
-            Executed::Refused { index, refusal } => {
+            ExecutionOutcome::Done { response, changes } => (response, changes),
+            ExecutionOutcome::Replayed(response) => (response, Vec::new()),
+            ExecutionOutcome::IdempotencyConflict => return Err(idempotency_conflict()),
+            ExecutionOutcome::Refused { index, refusal } => {
                 return Err(refused(refusal, failed_index(index), self.room));
             }
         };

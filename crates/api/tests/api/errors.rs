@@ -7,7 +7,8 @@ use petstore_domain::{
     NewPet, PageRequest, Pet, PetId, PetStatus::Available, WriteContext, store_area::Command,
 };
 use petstore_store::{
-    Created, Executed, Pets, Respond, RespondTo, Store, StoreError, Version, Visit,
+    CreationOutcome, CreationRenderer, ExecutionOutcome, ExecutionRenderer, PetVisitor, Pets,
+    Store, StoreError, Version,
 };
 use petstore_testing::{
     harness::{Server, Setup},
@@ -99,7 +100,11 @@ pub(crate) fn failing(
 
 #[async_trait]
 impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Pets for Failing<F> {
-    async fn list_pets(&self, _: &PageRequest, _: Visit<'_>) -> Result<Option<PetId>, StoreError> {
+    async fn list_pets(
+        &self,
+        _: &PageRequest,
+        _: PetVisitor<'_>,
+    ) -> Result<Option<PetId>, StoreError> {
         Err(self.1(None))
     }
     async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {
@@ -109,8 +114,8 @@ impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Pets for Failing<F
         &self,
         _: NewPet,
         context: WriteContext,
-        _: Respond,
-    ) -> Result<Created, StoreError> {
+        _: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError> {
         Err(self.1(Some(context)))
     }
     async fn version(&self) -> Result<Option<Version>, StoreError> {
@@ -127,8 +132,8 @@ impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Commands for Faili
         &self,
         _: Vec<Command>,
         context: WriteContext,
-        _: RespondTo,
-    ) -> Result<Executed, StoreError> {
+        _: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
         Err(self.1(Some(context)))
     }
 }

@@ -12,7 +12,7 @@ use petstore_observe::{
     log::chain,
     traces::{Span, Spans, Work},
 };
-use petstore_store::{Store, StoreError, Written};
+use petstore_store::{Store, StoreError, WriteOutcome};
 use tracing::error;
 
 use super::{
@@ -62,7 +62,7 @@ pub(super) async fn note_test(
             .write_webhook(change, Some(act), StoredResponse::default(), by)
             .await?;
         // Otherwise somebody has just changed it, perhaps because of the 410.
-        if written == Written::Done {
+        if written == WriteOutcome::Done {
             error!(webhook, reason = reason.as_str(), "a webhook is disabled");
         }
     }

@@ -9,7 +9,7 @@ use petstore_domain::{
         ChangeType, Command, NewOrder, OrderId, OrderTerms, Preconditions, WebhookChange,
     },
 };
-use petstore_store::Written;
+use petstore_store::WriteOutcome;
 use tokio::join;
 
 use super::{
@@ -375,7 +375,7 @@ async fn every_test_message_that_is_accepted_is_sent_also_if_many_have_no_respon
         }
         if sent == 128 {
             let one_more = WebhookChange::Test(shop.registrar.new_test(id));
-            assert_eq!(shop.try_write(one_more).await, Written::Full);
+            assert_eq!(shop.try_write(one_more).await, WriteOutcome::Full);
         }
         shop.until(&mut dispatcher, || receiver.all().len() == sent)
             .await;

@@ -12,7 +12,8 @@ use petstore_domain::{
     },
 };
 use petstore_store::{
-    Created, Executed, OpenMode, Store, Written, confirmed_clock::ConfirmedClock,
+    CreationOutcome, ExecutionOutcome, OpenMode, Store, WriteOutcome,
+    confirmed_clock::ConfirmedClock,
 };
 use petstore_testing::{clock::ManualClock, database::Database};
 use rand::{SeedableRng, rngs::StdRng};
@@ -114,10 +115,10 @@ impl Shop {
     }
 
     pub(super) async fn write(&self, change: WebhookChange) {
-        assert_eq!(self.try_write(change).await, Written::Done);
+        assert_eq!(self.try_write(change).await, WriteOutcome::Done);
     }
 
-    pub(super) async fn try_write(&self, change: WebhookChange) -> Written {
+    pub(super) async fn try_write(&self, change: WebhookChange) -> WriteOutcome {
         let response = StoredResponse::default();
         self.store
             .write_webhook(change, None, response, self.context())
@@ -190,7 +191,7 @@ impl Shop {
             .await
             .unwrap()
         {
-            Created::New(pet) => pet.id,
+            CreationOutcome::New(pet) => pet.id,
             other => panic!("{other:?}"),
         }
     }
@@ -219,7 +220,10 @@ impl Shop {
             .execute(vec![command], self.context(), respond)
             .await
             .unwrap();
-        assert!(matches!(executed, Executed::Done { .. }), "{executed:?}");
+        assert!(
+            matches!(executed, ExecutionOutcome::Done { .. }),
+            "{executed:?}"
+        );
     }
 
     /// Lets the dispatcher work until the condition holds. Each step takes a tenth of a second of

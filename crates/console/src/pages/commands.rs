@@ -8,7 +8,7 @@ use petstore_domain::{
         StorePet,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 
 use super::{undo, values};
 use crate::{
@@ -101,20 +101,20 @@ impl Desk<'_> {
                 .execute(commands, self.context(), respond)
                 .await?
             {
-                Executed::Done { response, .. } | Executed::Replayed(response) => {
+                ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => {
                     let text = String::from_utf8_lossy(&response.body);
                     let flash = Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0));
                     let undoes = !self.visit.form.raw(UNDOES).is_empty();
                     Ok(if undoes { flash.undone() } else { flash })
                 }
-                Executed::IdempotencyConflict => {
+                ExecutionOutcome::IdempotencyConflict => {
                     let why = texts().stale.to_owned();
                     Err(NotDone {
                         why,
                         ..NotDone::default()
                     })
                 }
-                Executed::Refused { index, refusal } => {
+                ExecutionOutcome::Refused { index, refusal } => {
                     let (index, why) = (Some(index), refused(&refusal));
                     let not_done = NotDone {
                         index,

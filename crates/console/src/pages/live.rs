@@ -78,7 +78,7 @@ impl Stream {
             Either::Right(_) => COMMENT,
         };
         let (record, member) = self.store.find_session(self.session).await.ok()??;
-        let goes_on = record.is_alive_at(self.clock.now()) && member.disabled_at.is_none();
-        goes_on.then_some(event)
+        let continue_if_ok = record.is_alive_at(self.clock.now()) && member.disabled_at.is_none();
+        continue_if_ok.then_some(event)
     }
 }

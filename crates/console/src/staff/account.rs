@@ -7,7 +7,7 @@ use petstore_domain::{
     store_area::{ActType, Language},
 };
 use petstore_languages::{self as languages, browser};
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
     account_page, changed_meanwhile, link::chosen, make, new_password, password_input, see,
@@ -200,7 +200,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .clone()
         .change(after, ActType::StaffPasswordSet)
         .ending(ends);
-    if visit.write(change, session.actor()).await? == StaffWritten::Stale {
+    if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
         let present = desk.store().find_staff(StaffKey::Id(member.id)).await?;
         if present.is_none_or(|present| present.password != Some(hash)) {
             return Err(changed_meanwhile());

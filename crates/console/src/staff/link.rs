@@ -8,7 +8,7 @@ use petstore_domain::{
     store_area::ActType,
 };
 use petstore_languages::console_texts as texts;
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{
@@ -76,7 +76,7 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
         begins: Some(begun),
         ..change
     };
-    if visit.write(change, actor).await? == StaffWritten::Stale {
+    if visit.write(change, actor).await? == StaffWriteOutcome::Stale {
         return Err(changed_meanwhile());
     }
     visit.console.app.sign_ins.count("link", "accepted");

@@ -5,7 +5,7 @@ use petstore_domain::{
     staff::{EndedSessions, Identity, StaffChange, StaffMember, StaffSession, Token},
     store_area::ActType,
 };
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
     account::{end_named_session, sessions},
@@ -138,12 +138,12 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let new = StaffMember::new(name.clone(), role, &link, desk.visit.now);
     let change = StaffChange::new(0, new, ActType::StaffAdded);
     let wrong = match desk.visit.write(change, desk.session.actor()).await? {
-        StaffWritten::Done(_) => return Ok(link_page(desk, &name, &link)),
-        StaffWritten::NameTaken if was_made(desk, &link).await? => {
+        StaffWriteOutcome::Done(_) => return Ok(link_page(desk, &name, &link)),
+        StaffWriteOutcome::NameTaken if was_made(desk, &link).await? => {
             return Ok(link_page(desk, &name, &link));
         }
-        StaffWritten::NameTaken => texts().member_name_taken,
-        StaffWritten::Full | StaffWritten::Stale => texts().too_many_members,
+        StaffWriteOutcome::NameTaken => texts().member_name_taken,
+        StaffWriteOutcome::Full | StaffWriteOutcome::Stale => texts().too_many_members,
     };
     members(desk, &Errors::from_text(wrong)).await
 }
@@ -225,7 +225,7 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let written = visit
                 .write(change.ending(EndedSessions::All), session.actor())
                 .await?;
-            if matches!(written, StaffWritten::Done(_)) || was_made(desk, &link).await? {
+            if matches!(written, StaffWriteOutcome::Done(_)) || was_made(desk, &link).await? {
                 return Ok(link_page(desk, &name, &link));
             }
             Err(changed_meanwhile())

@@ -17,7 +17,7 @@ use std::future::{Ready, ready};
 
 use hyper::StatusCode;
 use petstore_domain::{Problem, staff::StaffChange};
-use petstore_store::StaffWritten;
+use petstore_store::StaffWriteOutcome;
 
 pub(super) use self::{
     account::{account, end_session, set_language, set_password},
@@ -173,7 +173,7 @@ async fn make(
     code: &str,
 ) -> Result<Reply, ApiError> {
     match desk.visit.write(change, desk.session.actor()).await? {
-        StaffWritten::Done(_) => Ok(see(next, code)),
+        StaffWriteOutcome::Done(_) => Ok(see(next, code)),
         _ => Err(changed_meanwhile()),
     }
 }

@@ -14,7 +14,7 @@ use petstore_domain::{
     staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token, TokenDigest},
     store_area::ActType,
 };
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::Response;
 
 use super::{
@@ -314,9 +314,9 @@ async fn enter(
             )
             .await?
         {
-            StaffWritten::Done(id) => return Ok((token, StaffMember { id, ..member })),
-            StaffWritten::Stale | StaffWritten::NameTaken => {}
-            StaffWritten::Full => {
+            StaffWriteOutcome::Done(id) => return Ok((token, StaffMember { id, ..member })),
+            StaffWriteOutcome::Stale | StaffWriteOutcome::NameTaken => {}
+            StaffWriteOutcome::Full => {
                 let full = ApiError::new(Problem::InvalidTransition, texts().too_many_members);
                 return Err(full.into());
             }

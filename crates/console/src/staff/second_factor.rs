@@ -14,7 +14,7 @@ use petstore_domain::{
     },
     store_area::ActType,
 };
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{account_page, changed_meanwhile, code_input, make, sign_in::secret_of};
 use crate::prelude::*;
@@ -148,7 +148,7 @@ async fn with_recovery_codes(
             ActType::StaffSecondFactorSet,
         )
         .ending(EndedSessions::Others(session.record.digest));
-    if visit.write(change, session.actor()).await? == StaffWritten::Stale {
+    if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
         let present = desk
             .store()
             .find_staff(StaffKey::Id(session.member.id))

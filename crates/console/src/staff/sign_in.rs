@@ -9,7 +9,7 @@ use petstore_domain::{
     staff::{EndedSessions, StaffChange, StaffMember, Token, TotpSecret},
     store_area::{Act, ActType, JournalSubject, SubjectKind},
 };
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::Response;
 use tracing::warn;
 
@@ -245,7 +245,7 @@ pub(super) async fn let_in(
         act,
     };
     let written = visit.write(change, session::actor(member)).await?;
-    Ok((written != StaffWritten::Stale).then_some(token))
+    Ok((written != StaffWriteOutcome::Stale).then_some(token))
 }
 
 /// The page for the second factor, after the password.
@@ -317,7 +317,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         ..change
     };
     // Another request has used the code, or the member was changed.
-    if visit.write(change, actor).await? == StaffWritten::Stale {
+    if visit.write(change, actor).await? == StaffWriteOutcome::Stale {
         return Ok(code_form(visit, &then, &member, Some(texts().code_wrong)));
     }
     then.go(visit, &token, &member, "password").await
@@ -377,12 +377,12 @@ impl Visit<'_> {
             .take(name, self.visitor.address, known, now)
     }
 
-    /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].
+    /// Makes a change of a member. A concurrent one is [`StaffWriteOutcome::Stale`].
     pub(crate) async fn write(
         &self,
         change: StaffChange,
         actor: NamedActor,
-    ) -> Result<StaffWritten, ApiError> {
+    ) -> Result<StaffWriteOutcome, ApiError> {
         Ok(self
             .console
             .app

@@ -6,7 +6,7 @@ use petstore_domain::{
     staff::{EndedSessions, Identity, StaffChange, StaffMember, TokenDigest},
     store_area::ActType,
 };
-use petstore_store::{StaffKey, StaffWritten};
+use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::{Origin, Response};
 
 use super::changed_meanwhile;
@@ -71,7 +71,7 @@ async fn end_session(
             begins: None,
             act,
         };
-        if visit.write(change, actor.clone()).await? != StaffWritten::Stale {
+        if visit.write(change, actor.clone()).await? != StaffWriteOutcome::Stale {
             return Ok(());
         }
     }

@@ -19,7 +19,7 @@ use petstore_domain::{
     staff::{StaffChange, StaffMember, Token},
     store_area::{ActType, AuditEntry, AuditQuery},
 };
-use petstore_store::{OpenMode, StaffKey, StaffWritten, Store, bulk::Ids};
+use petstore_store::{OpenMode, StaffKey, StaffWriteOutcome, Store, bulk::IdSource};
 use petstore_testing::{clock::ManualClock, interface, unchanged::Unchanged, with_pets::WithPets};
 use petstore_web::edge::{self, Body};
 use rand::{SeedableRng, rngs::StdRng};
@@ -108,7 +108,7 @@ impl Shop {
         let now = self.clock.now();
         let import = move || {
             let mut load = databases::load(&url.parse().unwrap(), OpenMode::AsIs).unwrap();
-            load.begin(Ids::Next, now).unwrap();
+            load.begin(IdSource::Next, now).unwrap();
             for name in names {
                 let name = PetName::new((*name).to_owned()).unwrap();
                 load.add_pet(
@@ -148,7 +148,7 @@ impl Shop {
         let change = StaffChange::new(0, new, ActType::StaffAdded);
         let context = WriteContext::new(Actor::Command, self.clock.now());
         let written = self.store.write_staff(change, context).await.unwrap();
-        assert!(matches!(written, StaffWritten::Done(_)));
+        assert!(matches!(written, StaffWriteOutcome::Done(_)));
         format!("/link/{}", token.reveal())
     }
 

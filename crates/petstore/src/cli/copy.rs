@@ -9,7 +9,7 @@ use petstore_domain::{
 };
 use petstore_store::{
     self as store, OpenMode,
-    bulk::{self, CommitError, Ids, Load, Snapshot, Table, goes_on},
+    bulk::{self, CommitError, IdSource, Load, Snapshot, Table, continue_if_ok},
 };
 
 use super::{
@@ -92,7 +92,7 @@ impl Copy {
             error => error.into(),
         })?;
         let mut to = databases::load(&self.to, OpenMode::Create)?;
-        to.begin(Ids::Given, SystemClock.now())
+        to.begin(IdSource::Given, SystemClock.now())
             .with_context(|| format!("cannot write {}", self.to))?;
         ensure!(
             to.is_empty()?,
@@ -206,7 +206,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     from.requests(&mut |request| {
         copied.requests += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);
-        goes_on(&added)
+        continue_if_ok(&added)
     })?;
     added?;
 
@@ -228,7 +228,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
             Resource::Category(_) => copied.categories += 1,
         }
         added = to.add(&resource).map_err(anyhow::Error::from);
-        goes_on(&added)
+        continue_if_ok(&added)
     })?;
     added?;
     to.set_fields(fields.all())?;
@@ -253,7 +253,7 @@ fn copy_table(
     from.rows(table, &mut |row| {
         rows += 1;
         added = to.add_row(table, row).map_err(anyhow::Error::from);
-        goes_on(&added)
+        continue_if_ok(&added)
     })?;
     added.map(|()| rows)
 }

@@ -18,7 +18,7 @@ use petstore_domain::{
 };
 use petstore_formats::json::members::{Body, Members};
 use petstore_photos::Format;
-use petstore_store::{Executed, StaffWritten};
+use petstore_store::{ExecutionOutcome, StaffWriteOutcome};
 use rand::{RngExt, distr::Alphanumeric};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -168,7 +168,7 @@ impl Filling<'_> {
                 let change = StaffChange::new(seen, after.clone(), act);
                 let context = WriteContext::new(Actor::Command, now);
                 match self.app.store.write_staff(change, context).await? {
-                    StaffWritten::Done(id) => Ok(id),
+                    StaffWriteOutcome::Done(id) => Ok(id),
                     other => bail!("{name} cannot be added: {other:?}"),
                 }
             };
@@ -250,7 +250,7 @@ impl Filling<'_> {
                 .commands
                 .execute(commands, context, respond)
                 .await?;
-            if !matches!(done, Executed::Done { .. }) {
+            if !matches!(done, ExecutionOutcome::Done { .. }) {
                 bail!("the store of the demo cannot be made: {done:?}");
             }
         }

@@ -12,7 +12,7 @@ use petstore_domain::{PetStatus, store_area::Profile};
 use petstore_formats::files::{CsvWriter, Format, NdjsonWriter, Writer};
 use petstore_store::{
     StoreError,
-    bulk::{self, Snapshot, Value, goes_on},
+    bulk::{self, Snapshot, Value, continue_if_ok},
 };
 
 use super::{
@@ -87,7 +87,7 @@ impl Export {
         let mut written = Ok(());
         let mut step = |done: io::Result<()>| {
             written = done;
-            goes_on(&written)
+            continue_if_ok(&written)
         };
         let mut write = |writer: &mut dyn Writer| {
             snapshot.pets(self.status, &mut |pet| {

@@ -26,7 +26,7 @@ use petstore_formats::files::{
 };
 use petstore_store::{
     OpenError,
-    bulk::{CommitError, Ids, LastIds, Load, Snapshot},
+    bulk::{CommitError, IdSource, LastIds, Load, Snapshot},
 };
 
 use self::{
@@ -311,7 +311,11 @@ impl Import {
         let not_imported = "nothing was imported";
         let mut load = databases::load(&self.database.database, self.if_absent.mode())
             .context(not_imported)?;
-        let ids = if self.keep_ids { Ids::Given } else { Ids::Next };
+        let ids = if self.keep_ids {
+            IdSource::Given
+        } else {
+            IdSource::Next
+        };
         load.begin(ids, SystemClock.now()).context(not_imported)?;
         self.add_rows(&mut *load, source, format, checked)
             .context(not_imported)?;

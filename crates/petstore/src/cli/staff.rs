@@ -10,7 +10,7 @@ use petstore_domain::{
     staff::{EndedSessions, Identity, StaffChange, StaffMember, Token},
     store_area::ActType,
 };
-use petstore_store::{OpenMode, StaffKey, StaffWritten, Store};
+use petstore_store::{OpenMode, StaffKey, StaffWriteOutcome, Store};
 use url::Url;
 
 use super::{
@@ -211,18 +211,18 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
         .await
         .context("cannot change the staff")?
     {
-        StaffWritten::Done(_) => Ok(()),
-        StaffWritten::NameTaken => bail!(BadSetting(format!(
+        StaffWriteOutcome::Done(_) => Ok(()),
+        StaffWriteOutcome::NameTaken => bail!(BadSetting(format!(
             "there is a member named {name}, perhaps in another spelling; choose another name, or \
              make a new link: petstore staff reset {name}"
         ))),
-        StaffWritten::Full => {
+        StaffWriteOutcome::Full => {
             bail!(
                 "there are {} members already, which is the maximum",
                 StaffMember::MAX
             )
         }
-        StaffWritten::Stale => {
+        StaffWriteOutcome::Stale => {
             bail!("another process has just changed {name}; run the command again")
         }
     }

@@ -19,7 +19,7 @@ use petstore_domain::{
     },
 };
 use petstore_formats::json;
-use petstore_store::{OpenMode, Store, Written};
+use petstore_store::{OpenMode, Store, WriteOutcome};
 use petstore_system::{addresses::SystemResolver, owner::Owner, tls};
 use tokio::time;
 
@@ -307,18 +307,18 @@ async fn write(
         .write_webhook(change.clone(), act, StoredResponse::default(), context)
         .await;
     match (written.context("cannot store the webhook")?, change) {
-        (Written::Done, WebhookChange::Test(test)) => print_attempt(store, &test).await,
-        (Written::Full, WebhookChange::Test(_)) => {
+        (WriteOutcome::Done, WebhookChange::Test(test)) => print_attempt(store, &test).await,
+        (WriteOutcome::Full, WebhookChange::Test(_)) => {
             bail!(
                 "{} test messages wait already; the first {SENT_LATER}",
                 Webhook::MAX_TESTS
             )
         }
-        (Written::Done, WebhookChange::Delete { id, .. }) => {
+        (WriteOutcome::Done, WebhookChange::Delete { id, .. }) => {
             super::output::print_message(&format!("Webhook {id} in {database} is removed."));
             Ok(())
         }
-        (Written::Done, _) => {
+        (WriteOutcome::Done, _) => {
             if let Some(webhook) = webhook {
                 show(&webhook, secret.as_deref())?;
                 let done = match wanted {
@@ -337,7 +337,7 @@ async fn write(
             }
             Ok(())
         }
-        (Written::Full, _) => {
+        (WriteOutcome::Full, _) => {
             bail!("there are {} webhooks already; remove one", Webhook::MAX)
         }
         _ => bail!("another process has just changed the webhook; run the command again"),

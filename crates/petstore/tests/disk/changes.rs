@@ -11,7 +11,7 @@ use petstore_domain::{
         PetQuery, Preconditions, Resource, StorePet, WithdrawalReason,
     },
 };
-use petstore_store::{Created, Executed, Store, StoreError};
+use petstore_store::{CreationOutcome, ExecutionOutcome, Store, StoreError};
 use petstore_testing::ledger::{Order, Pet, There};
 use serde::{Deserialize, Serialize};
 
@@ -150,9 +150,9 @@ impl Change {
                     .create_pet(pet(name), context, respond_to_create)
                     .await?
                 {
-                    Created::New(pet) => Ok(Some((respond_to_create(&pet).body, false))),
-                    Created::Replayed(response) => Ok(Some((response.body, true))),
-                    Created::Conflict => panic!("it was the same animal"),
+                    CreationOutcome::New(pet) => Ok(Some((respond_to_create(&pet).body, false))),
+                    CreationOutcome::Replayed(response) => Ok(Some((response.body, true))),
+                    CreationOutcome::Conflict => panic!("it was the same animal"),
                 }
             }
             What::Command(_, command) => {
@@ -160,10 +160,10 @@ impl Change {
                     .execute(vec![command.clone()], context, respond)
                     .await?
                 {
-                    Executed::Done { response, .. } => Ok(Some((response.body, false))),
-                    Executed::Replayed(response) => Ok(Some((response.body, true))),
-                    Executed::Refused { .. } => Ok(None),
-                    Executed::IdempotencyConflict => panic!("it was the same command"),
+                    ExecutionOutcome::Done { response, .. } => Ok(Some((response.body, false))),
+                    ExecutionOutcome::Replayed(response) => Ok(Some((response.body, true))),
+                    ExecutionOutcome::Refused { .. } => Ok(None),
+                    ExecutionOutcome::IdempotencyConflict => panic!("it was the same command"),
                 }
             }
         }

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore_databases::check;
 use petstore_domain::{ApiKey, Deployment, KeyId, KeyUse, NewKey, Scope, store_area::OrderId};
-use petstore_store::{Created, OpenError, OpenMode, StoreError};
+use petstore_store::{CreationOutcome, OpenError, OpenMode, StoreError};
 use petstore_store_sqlite::SqliteStore;
 use petstore_testing::{
     faulty_store::{Fault, Faulty},
@@ -311,7 +311,7 @@ impl Run {
             .create_pet(pet("next"), act(), respond_to_create)
             .await
             .unwrap();
-        let Created::New(next) = next else {
+        let CreationOutcome::New(next) = next else {
             panic!("{next:?}")
         };
         assert!(there.pets.keys().all(|id| *id < next.id.get()));

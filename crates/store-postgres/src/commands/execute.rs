@@ -13,10 +13,10 @@ use petstore_domain::{
     store_area::{Command, Refusal, Subject},
 };
 use petstore_store::{
-    Executed, RespondTo, StoreError,
+    ExecutionOutcome, ExecutionRenderer, StoreError,
     drivers::postgres::{Failure, Remedy},
     journal_rows::Entry,
-    request_rows::Seen,
+    request_rows::KnownRequest,
 };
 use tokio::time;
 use tokio_postgres::{Client, Row, Statement, error::SqlState};
@@ -52,21 +52,21 @@ const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 pub(crate) struct Execution {
     pub commands: Vec<Command>,
     pub context: WriteContext,
-    pub respond: RespondTo,
+    pub respond: ExecutionRenderer,
 }
 
 /// Requests that are carried out together, each until its caller got a response.
-struct Group(Vec<(Execution, Caller<Executed>)>);
+struct Group(Vec<(Execution, Caller<ExecutionOutcome>)>);
 
 /// The outcome of a request, if the transaction of its group is committed.
 struct Outcome {
-    executed: Executed,
+    executed: ExecutionOutcome,
     /// For the log.
     entries: Vec<Entry>,
 }
 
 /// Carries out the requests that wait, until there will be no more.
-pub(crate) async fn work(mut waiting: Groups<Execution, Executed>, runner: Arc<Runner>) {
+pub(crate) async fn work(mut waiting: Groups<Execution, ExecutionOutcome>, runner: Arc<Runner>) {
     // `Group::decide` limits the bytes, because most of them are in the rows.
     while let Some(requests) = waiting.next(|_| 0).await {
         begin(&runner, requests).await;
@@ -74,7 +74,7 @@ pub(crate) async fn work(mut waiting: Groups<Execution, Executed>, runner: Arc<R
 }
 
 /// Begins to carry out requests, and waits for this unless it takes too long.
-async fn begin(runner: &Arc<Runner>, requests: Vec<(Execution, Caller<Executed>)>) {
+async fn begin(runner: &Arc<Runner>, requests: Vec<(Execution, Caller<ExecutionOutcome>)>) {
     let done = tokio::spawn(carry_out(Arc::clone(runner), Access::Command, requests));
     let _ = time::timeout(PATIENCE, done).await;
 }
@@ -84,7 +84,7 @@ async fn begin(runner: &Arc<Runner>, requests: Vec<(Execution, Caller<Executed>)
 pub(crate) fn carry_out(
     runner: Arc<Runner>,
     access: Access,
-    requests: Vec<(Execution, Caller<Executed>)>,
+    requests: Vec<(Execution, Caller<ExecutionOutcome>)>,
 ) -> BoxFuture<'static, ()> {
     async move {
         let mut group = Group(requests);
@@ -190,7 +190,7 @@ impl Group {
     }
 
     /// Responds to the first requests.
-    fn respond(&mut self, executed: impl IntoIterator<Item = Executed>) {
+    fn respond(&mut self, executed: impl IntoIterator<Item = ExecutionOutcome>) {
         let mut rest = mem::take(&mut self.0).into_iter();
         for (executed, (_, caller)) in executed.into_iter().zip(&mut rest) {
             let _ = caller.send(Ok(executed));
@@ -203,7 +203,7 @@ impl Group {
     async fn read(
         &self,
         connection: &mut Connection,
-    ) -> Result<(Vec<Row>, Vec<Option<Seen>>), Failure> {
+    ) -> Result<(Vec<Row>, Vec<Option<KnownRequest>>), Failure> {
         let read = connection.prepared(&READ).await?;
         let recall = connection.prepared(RECALL_ALL).await?;
         let client: &Client = connection;
@@ -247,7 +247,7 @@ impl Group {
         &self,
         read: &mut Read,
         about: Vec<Vec<About>>,
-        seen: Vec<Option<Seen>>,
+        seen: Vec<Option<KnownRequest>>,
     ) -> Vec<Outcome> {
         let (mut outcomes, mut keys, mut bytes) = (Vec::new(), HashSet::new(), 0);
         for ((one, about), seen) in self.requests().zip(about).zip(seen) {
@@ -273,7 +273,7 @@ impl Group {
     fn notes<'v>(&'v self, outcomes: &'v [Outcome]) -> impl Iterator<Item = Write<'v>> {
         let (mut remembered, mut entries) = (Vec::new(), Vec::new());
         for (one, outcome) in self.requests().zip(outcomes) {
-            if let (Some(request), Executed::Done { response, .. }) =
+            if let (Some(request), ExecutionOutcome::Done { response, .. }) =
                 (&one.context.idempotency, &outcome.executed)
             {
                 remembered.push((request, response, to_milliseconds(one.context.now)));
@@ -319,7 +319,7 @@ impl Group {
         };
         let error = Arc::new(error);
         let mut outcomes = outcomes.iter();
-        let cannot_repeat = |(one, _): &mut (Execution, Caller<Executed>)| {
+        let cannot_repeat = |(one, _): &mut (Execution, Caller<ExecutionOutcome>)| {
             let has_changed = outcomes
                 .next()
                 .is_some_and(|outcome| !outcome.entries.is_empty());
@@ -336,7 +336,10 @@ impl Group {
 impl Outcome {
     /// Whether the response is due to an earlier request, perhaps one with a lost response.
     fn needs_confirmation(&self) -> bool {
-        matches!(self.executed, Executed::Done { .. } | Executed::Replayed(_))
+        matches!(
+            self.executed,
+            ExecutionOutcome::Done { .. } | ExecutionOutcome::Replayed(_)
+        )
     }
 }
 
@@ -348,7 +351,7 @@ impl Execution {
         let mut state = read.present(about);
         for (index, (command, about)) in self.commands.iter().zip(about).enumerate() {
             if let Err(refusal) = state.decide(command, about.new, now) {
-                let executed = Executed::Refused { index, refusal };
+                let executed = ExecutionOutcome::Refused { index, refusal };
                 return Outcome {
                     executed,
                     entries: Vec::new(),
@@ -364,18 +367,18 @@ impl Execution {
             .flat_map(|decision| decision.changes)
             .collect();
         Outcome {
-            executed: Executed::Done { response, changes },
+            executed: ExecutionOutcome::Done { response, changes },
             entries,
         }
     }
 
     /// All identifiers of animals or orders were given.
-    fn without_identifiers(&self) -> Executed {
+    fn without_identifiers(&self) -> ExecutionOutcome {
         let needs_one = |command: &Command| {
             command.subject() == Subject::New || matches!(command, Command::PlaceOrder(_))
         };
         let index = self.commands.iter().position(needs_one).unwrap_or_default();
-        Executed::Refused {
+        ExecutionOutcome::Refused {
             index,
             refusal: Refusal::NoIdentifierLeft,
         }

@@ -9,10 +9,10 @@ mod fields;
 mod state;
 mod write;
 
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 
 pub(super) use self::execute::{Execution, carry_out, work};
 use super::queue::Queue;
 
 /// Takes requests of one command to the task that carries them out.
-pub(super) type Commands = Queue<Execution, Executed>;
+pub(super) type Commands = Queue<Execution, ExecutionOutcome>;

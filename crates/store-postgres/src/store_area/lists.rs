@@ -104,7 +104,7 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
 });
 
 /// Reads everything in a table, for [`Table::read`].
-pub(crate) fn everything(table: Table) -> String {
+pub(crate) fn select_all(table: Table) -> String {
     let columns = table.selected();
     match table {
         Table::Pets => format!(

@@ -11,7 +11,7 @@ use petstore_domain::{
     store_area::{Command, StorePet},
 };
 use petstore_store::{
-    Executed, RespondTo, StoreArea, StoreError,
+    ExecutionOutcome, ExecutionRenderer, StoreArea, StoreError,
     admin::{Database, search_sets},
 };
 use tokio::sync::oneshot;
@@ -29,8 +29,8 @@ impl StoreArea for PostgresStore {
         &self,
         commands: Vec<Command>,
         context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
         let is_single = commands.len() == 1;
         let execution = Execution {
             commands,

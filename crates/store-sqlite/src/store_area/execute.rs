@@ -6,7 +6,7 @@ use petstore_domain::{
     store_area::{Command, OrderId, OrderStatus, Subject},
 };
 use petstore_store::{
-    Executed, RespondTo,
+    ExecutionOutcome, ExecutionRenderer,
     state::{NewIds, State},
 };
 
@@ -24,8 +24,8 @@ pub(super) fn execute(
     newest: &mut Newest,
     commands: &[Command],
     context: &WriteContext,
-    respond: RespondTo,
-) -> rusqlite::Result<Executed> {
+    respond: ExecutionRenderer,
+) -> rusqlite::Result<ExecutionOutcome> {
     let request = context.idempotency.as_ref();
     let is_of_rotated_key = request.is_some_and(|request| request.caller != request.lineage);
     if is_of_rotated_key && let Some(seen) = recall(connection, context)? {
@@ -64,7 +64,7 @@ pub(super) fn execute(
         .into_iter()
         .flat_map(|decision| decision.changes)
         .collect();
-    Ok(Executed::Done { response, changes })
+    Ok(ExecutionOutcome::Done { response, changes })
 }
 
 /// The refusal of commands in the present state, unless they were carried out before. Writes
@@ -73,7 +73,7 @@ pub(super) fn refused(
     connection: &Connection,
     commands: &[Command],
     context: &WriteContext,
-) -> rusqlite::Result<Option<Executed>> {
+) -> rusqlite::Result<Option<ExecutionOutcome>> {
     if recall(connection, context)?.is_some() {
         return Ok(None);
     }
@@ -81,11 +81,14 @@ pub(super) fn refused(
 }
 
 /// The remembered result of the request.
-fn recall(connection: &Connection, context: &WriteContext) -> rusqlite::Result<Option<Executed>> {
+fn recall(
+    connection: &Connection,
+    context: &WriteContext,
+) -> rusqlite::Result<Option<ExecutionOutcome>> {
     let Some(request) = &context.idempotency else {
         return Ok(None);
     };
-    Ok(requests::recall(connection, request)?.map(Executed::from))
+    Ok(requests::recall(connection, request)?.map(ExecutionOutcome::from))
 }
 
 /// The changes of the commands, or their refusal.
@@ -94,14 +97,14 @@ fn decide(
     newest: &mut Newest,
     commands: &[Command],
     context: &WriteContext,
-) -> rusqlite::Result<Result<State, Executed>> {
+) -> rusqlite::Result<Result<State, ExecutionOutcome>> {
     // As the rows will have it.
     let now = to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
         let new = read(connection, newest, command, &mut state)?;
         if let Err(refusal) = state.decide(command, new, now) {
-            return Ok(Err(Executed::Refused { index, refusal }));
+            return Ok(Err(ExecutionOutcome::Refused { index, refusal }));
         }
     }
     Ok(Ok(state))

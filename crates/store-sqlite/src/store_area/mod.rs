@@ -13,7 +13,7 @@ use petstore_domain::{
     store_area::{Command, StorePet},
 };
 use petstore_store::{
-    Executed, RespondTo, StoreArea, StoreError,
+    ExecutionOutcome, ExecutionRenderer, StoreArea, StoreError,
     admin::{Database, search_sets},
 };
 
@@ -29,8 +29,8 @@ impl StoreArea for SqliteStore {
         &self,
         commands: Vec<Command>,
         context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
         let batch = Arc::new((commands, context));
         let mut turn = None;
         if batch.0.len() > 1 {

@@ -19,39 +19,41 @@ use crate::{
 const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
 const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
-pub(super) async fn confirmed<S: Sql>(on: &mut S) -> Result<Option<Timestamp>, S::Error> {
-    on.row(CONFIRMED, &[])
+pub(super) async fn confirmed<S: Sql>(connection: &mut S) -> Result<Option<Timestamp>, S::Error> {
+    connection
+        .row(CONFIRMED, &[])
         .await?
         .map(|row| row.time(0))
         .transpose()
 }
 
 pub(super) async fn confirm_first<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     now: Timestamp,
 ) -> Result<Timestamp, S::Error> {
-    on.execute(S::CONFIRM_FIRST, &[&now.as_millisecond()])
+    connection
+        .execute(S::CONFIRM_FIRST, &[&now.as_millisecond()])
         .await?;
-    confirmed(on).await?.ok_or_else(S::no_row)
+    confirmed(connection).await?.ok_or_else(S::no_row)
 }
 
 pub(super) async fn confirm<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     [seen, now]: [i64; 2],
     act: Option<&(Act, WriteContext)>,
 ) -> Result<Result<i64, ()>, S::Error> {
-    if on.execute(CONFIRM, &[&seen, &now]).await? == 0 {
+    if connection.execute(CONFIRM, &[&seen, &now]).await? == 0 {
         return Ok(Err(()));
     }
     if let Some((act, context)) = act {
-        record(on, act, context).await?;
+        record(connection, act, context).await?;
     }
     Ok(Ok(0))
 }
 
 /// See [`crate::Journal::list_audit`].
 pub(super) async fn list<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     query: &AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
     let Selection {
@@ -64,21 +66,24 @@ pub(super) async fn list<S: Sql>(
         until,
         limit,
     } = query.into();
-    let bounds = on.row(S::LOG_BOUNDS, &[]).await?.ok_or_else(S::no_row)?;
+    let bounds = connection
+        .row(S::LOG_BOUNDS, &[])
+        .await?
+        .ok_or_else(S::no_row)?;
     let (first, last): (i64, i64) = (bounds.value(0)?, bounds.value(1)?);
     let mut from = first - 1;
     if let Some(after) = query.after.filter(|_| !query.newest_first) {
         from = from.max(after.seq);
     }
     if let Some(since) = since {
-        from = on
+        from = connection
             .number(S::LAST_OLDER, &[&from, &(last + 1), &since])
             .await?;
     }
     let part = match until {
         Some(until) if query.newest_first => {
             let until = journal_rows::with_clock_set_back(until);
-            let newest = on
+            let newest = connection
                 .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
                 .await?;
             Part::newest(query, from, newest)
@@ -88,12 +93,12 @@ pub(super) async fn list<S: Sql>(
         Some(until) => {
             let part = Part::oldest(query, from, last);
             let [from, to] = part.changes;
-            let has_older = on.row(S::HAS_OLDER, &[&from, &to, &until]).await?;
+            let has_older = connection.row(S::HAS_OLDER, &[&from, &to, &until]).await?;
             let has_older = has_older.ok_or_else(S::no_row)?.value(0)?;
             if has_older { part } else { part.ended() }
         }
     };
-    let [of_changes, of_acts] = part.statements(S::AUDITED);
+    let [of_changes, of_acts] = part.statements(S::AUDIT_CHANGES);
     let selected: [&dyn Parameter; 7] = [
         &kind,
         &subject_kind,
@@ -104,12 +109,12 @@ pub(super) async fn list<S: Sql>(
         &until,
     ];
     let bounds: [&dyn Parameter; 2] = [&part.changes[0], &part.changes[1]];
-    let rows = on
+    let rows = connection
         .rows(of_changes, &[&bounds[..], &selected, &[&limit]].concat())
         .await?;
     let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
     let bounds: [&dyn Parameter; 2] = [&part.acts[0], &part.acts[1]];
-    let rows = on
+    let rows = connection
         .rows(
             of_acts,
             &[&bounds[..], &selected, &[&part.act, &limit]].concat(),

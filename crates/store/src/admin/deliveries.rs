@@ -50,7 +50,7 @@ pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, durati
 /// Whether the lease of each goes on, now or by an attempt whose connection broke. A change of a
 /// webhook ends the lease. What its holder did before is saved once, but does not disable it.
 pub(super) async fn save<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     updates: &[DeliveryUpdate],
 ) -> Result<Vec<bool>, S::Error> {
     let mut in_order: Vec<_> = updates.iter().enumerate().collect();
@@ -67,28 +67,28 @@ pub(super) async fn save<S: Sql>(
             },
         )| { values![*webhook, seen.holder, seen.beat, lease.holder, lease.beat] },
     );
-    let renewed = on.execute_each(RENEW, renewals.collect()).await?;
+    let renewed = connection.execute_each(RENEW, renewals.collect()).await?;
     let mut saved = vec![true; updates.len()];
     for ((position, update), renewed) in in_order.into_iter().zip(renewed) {
         if renewed == 1 {
-            save_one(on, update).await?;
+            save_one(connection, update).await?;
             continue;
         }
         let Lease { holder, beat } = update.lease;
-        let own = on
+        let own = connection
             .row(HAS_LEASE, &[&update.webhook, &holder, &beat])
             .await?;
         saved[position] = own.is_some();
         let changed = update.seen.beat + 1;
         if own.is_none()
             && update.progress.is_some()
-            && on
+            && connection
                 .execute(CHANGED_ONCE, &[&update.webhook, &changed])
                 .await?
                 == 1
         {
             save_one(
-                on,
+                connection,
                 &DeliveryUpdate {
                     disable: None,
                     ..update.clone()
@@ -100,7 +100,7 @@ pub(super) async fn save<S: Sql>(
     Ok(saved)
 }
 
-async fn save_one<S: Sql>(on: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
+async fn save_one<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
     let id = update.webhook;
     if let Some(Progress {
         cursor,
@@ -109,11 +109,12 @@ async fn save_one<S: Sql>(on: &mut S, update: &DeliveryUpdate) -> Result<(), S::
     }) = &update.progress
     {
         let failing_since = failing_since.map(Timestamp::as_millisecond);
-        on.execute(PROGRESS, &[cursor, last, &failing_since, &id])
+        connection
+            .execute(PROGRESS, &[cursor, last, &failing_since, &id])
             .await?;
     }
     let done = update.done.iter().map(|seq| values![id, *seq]);
-    on.execute_each(DONE, done.collect()).await?;
+    connection.execute_each(DONE, done.collect()).await?;
     let waiting = update.waiting.iter().map(
         |Waiting {
              seq,
@@ -133,41 +134,51 @@ async fn save_one<S: Sql>(on: &mut S, update: &DeliveryUpdate) -> Result<(), S::
             ]
         },
     );
-    on.execute_each(WAIT, waiting.collect()).await?;
-    add_attempts(on, id, &update.attempts).await?;
+    connection.execute_each(WAIT, waiting.collect()).await?;
+    add_attempts(connection, id, &update.attempts).await?;
     if let Some(before) = update.forget_before {
-        on.execute(FORGET_OLD, &[&id, &before.as_millisecond()])
+        connection
+            .execute(FORGET_OLD, &[&id, &before.as_millisecond()])
             .await?;
     }
     if let Some((reason, at)) = update.disable
-        && on
+        && connection
             .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id])
             .await?
             == 1
     {
-        record(on, &reason.act(id), &WriteContext::new(Actor::Clock, at)).await?;
+        record(
+            connection,
+            &reason.act(id),
+            &WriteContext::new(Actor::Clock, at),
+        )
+        .await?;
     }
     Ok(())
 }
 
 /// Adds an attempt, unless the webhook was deleted.
 pub(super) async fn add_one<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     id: i64,
     attempt: &Attempt,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    if on.execute(LOCK, &[&id]).await? == 1 {
-        add_attempts(on, id, slice::from_ref(attempt)).await?;
+    if connection.execute(LOCK, &[&id]).await? == 1 {
+        add_attempts(connection, id, slice::from_ref(attempt)).await?;
     }
     Ok(Ok(0))
 }
 
 /// Adds attempts to a webhook that is locked.
-async fn add_attempts<S: Sql>(on: &mut S, id: i64, attempts: &[Attempt]) -> Result<(), S::Error> {
+async fn add_attempts<S: Sql>(
+    connection: &mut S,
+    id: i64,
+    attempts: &[Attempt],
+) -> Result<(), S::Error> {
     if attempts.is_empty() {
         return Ok(());
     }
-    let last = on.number(LAST_ATTEMPT, &[&id]).await?;
+    let last = connection.number(LAST_ATTEMPT, &[&id]).await?;
     let rows = attempts.iter().zip(last + 1..).map(|(attempt, number)| {
         let Attempt {
             message_id,
@@ -187,8 +198,10 @@ async fn add_attempts<S: Sql>(on: &mut S, id: i64, attempts: &[Attempt]) -> Resu
             error.as_deref()
         ]
     });
-    on.execute_each(ADD_ATTEMPT, rows.collect()).await?;
-    on.execute(FORGET_FIRST, &[&id, &KEPT_ATTEMPTS]).await?;
+    connection.execute_each(ADD_ATTEMPT, rows.collect()).await?;
+    connection
+        .execute(FORGET_FIRST, &[&id, &KEPT_ATTEMPTS])
+        .await?;
     Ok(())
 }
 
@@ -215,14 +228,16 @@ pub(super) fn test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
 }
 
 pub(super) async fn take_test<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     message_id: &str,
 ) -> Result<Result<i64, ()>, S::Error> {
-    Ok(if on.execute(TAKE_TEST, &[&message_id]).await? == 1 {
-        Ok(0)
-    } else {
-        Err(())
-    })
+    Ok(
+        if connection.execute(TAKE_TEST, &[&message_id]).await? == 1 {
+            Ok(0)
+        } else {
+            Err(())
+        },
+    )
 }
 
 /// The attempt in a row of [`ATTEMPTS`], with its number.

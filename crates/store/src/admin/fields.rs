@@ -12,7 +12,7 @@ use petstore_domain::{
 
 use super::{
     Database, Parameter, Sql, Values, nothing, promise,
-    requests::{self, Written},
+    requests::{self, WriteOutcome},
     values,
 };
 use crate::{
@@ -53,7 +53,7 @@ promise! {
 Fields {
     /// All fields.
     async fn fields(&self) -> FieldSet {
-        self.read((), |on, ()| list(on).boxed()).await
+        self.read((), |connection, ()| list(connection).boxed()).await
     }
 
     /// The animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
@@ -72,14 +72,14 @@ Fields {
     /// so. Returns whether it began.
     async fn examine_field(&self, name: FieldName, seen: i64) -> bool {
         let examined =
-            self.once((name, seen), |on, (name, seen)| examine(on, name, *seen).boxed(), nothing);
+            self.once((name, seen), |connection, (name, seen)| examine(connection, name, *seen).boxed(), nothing);
         Ok(examined.await?.is_ok())
     }
 
     /// Makes changes, all or none, records the acts, and remembers the response if the client may
     /// repeat the request. Each change has seen the version that the change before it makes, and of several
     /// changes, none must be unused.
-    /// [`Written::Stale`] if any field has changed since the changes were decided, or if a
+    /// [`WriteOutcome::Stale`] if any field has changed since the changes were decided, or if a
     /// value of a field was written although [`FieldChange::must_be_unused`].
     async fn write_fields(
         &self,
@@ -87,17 +87,17 @@ Fields {
         acts: Vec<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Written {
-        requests::administer(self, changes, (acts, response, context), |on, changes| {
-            write(on, changes).boxed()
+    ) -> WriteOutcome {
+        requests::administer(self, changes, (acts, response, context), |connection, changes| {
+            write(connection, changes).boxed()
         })
         .await
     }
 }
 }
 
-pub async fn list<S: Sql>(on: &mut S) -> Result<FieldSet, S::Error> {
-    set(&on.rows(LIST, &[]).await?)
+pub async fn list<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Error> {
+    set(&connection.rows(LIST, &[]).await?)
 }
 
 /// The animal in a row of [`SHARED`].
@@ -146,14 +146,16 @@ fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
 }
 
 async fn examine<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     name: &FieldName,
     seen: i64,
 ) -> Result<Result<i64, ()>, S::Error> {
-    if on.execute(CHANGE, &[&seen]).await? != 1 {
+    if connection.execute(CHANGE, &[&seen]).await? != 1 {
         return Ok(Err(()));
     }
-    on.execute(EXAMINE, &[&name.as_str(), &(seen + 1)]).await?;
+    connection
+        .execute(EXAMINE, &[&name.as_str(), &(seen + 1)])
+        .await?;
     Ok(Ok(0))
 }
 
@@ -164,10 +166,13 @@ fn have_successive_versions(changes: &[FieldChange]) -> bool {
         .all(|pair| pair[1].seen == pair[0].seen + 1)
 }
 
-async fn write<S: Sql>(on: &mut S, changes: &[FieldChange]) -> Result<Option<Written>, S::Error> {
+async fn write<S: Sql>(
+    connection: &mut S,
+    changes: &[FieldChange],
+) -> Result<Option<WriteOutcome>, S::Error> {
     // What is not made is not rolled back, so this is known before anything is written.
     if !have_successive_versions(changes) {
-        return Ok(Some(Written::Stale));
+        return Ok(Some(WriteOutcome::Stale));
     }
     for FieldChange {
         seen,
@@ -176,20 +181,20 @@ async fn write<S: Sql>(on: &mut S, changes: &[FieldChange]) -> Result<Option<Wri
         must_be_unused,
     } in changes
     {
-        if on.execute(CHANGE, &[seen]).await? != 1
-            || (*must_be_unused && on.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
+        if connection.execute(CHANGE, &[seen]).await? != 1
+            || (*must_be_unused && connection.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
         {
-            return Ok(Some(Written::Stale));
+            return Ok(Some(WriteOutcome::Stale));
         }
         match after {
-            Some(after) => put(on, after).await?,
-            None => on.execute(DELETE, &[&name.as_str()]).await?,
+            Some(after) => put(connection, after).await?,
+            None => connection.execute(DELETE, &[&name.as_str()]).await?,
         };
     }
     Ok(None)
 }
 
-pub async fn put<S: Sql>(on: &mut S, field: &FieldDefinition) -> Result<u64, S::Error> {
+pub async fn put<S: Sql>(connection: &mut S, field: &FieldDefinition) -> Result<u64, S::Error> {
     let choices = field
         .choices
         .as_ref()
@@ -211,9 +216,10 @@ pub async fn put<S: Sql>(on: &mut S, field: &FieldDefinition) -> Result<u64, S::
         field.version,
         labels
     ];
-    on.execute(
-        PUT,
-        &values.iter().map(|value| &**value).collect::<Vec<_>>(),
-    )
-    .await
+    connection
+        .execute(
+            PUT,
+            &values.iter().map(|value| &**value).collect::<Vec<_>>(),
+        )
+        .await
 }

@@ -13,7 +13,7 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, Slow, Sql,
+    Database, SlowRead, Sql,
     audit::{self, change},
     lists::read_all,
     nothing, promise,
@@ -52,7 +52,7 @@ promise! {
 Journal {
     /// What the log contains. Everything that was committed before the call is in it.
     async fn journal_state(&self) -> JournalState {
-        self.state_of_log().await
+        self.log_state().await
     }
 
     /// The changes with a higher number than `after`, of one type or of all: at most `limit`.
@@ -60,7 +60,7 @@ Journal {
     /// tells how far it came. It is `after` only if nothing follows.
     async fn changes_after(&self, after: i64, kind: Option<ChangeType>, limit: u32) -> ChangePage {
         let what = (after, kind, limit);
-        self.read_slowly(Slow::Followers, what, |on, what| read_after(on, *what).boxed()).await
+        self.read_slowly(SlowRead::Followers, what, |connection, what| read_after(connection, *what).boxed()).await
     }
 
     /// The changes of an animal and of its orders with a lower number than `before`, the newest
@@ -68,7 +68,7 @@ Journal {
     async fn history(&self, pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry> {
         self.number_changes().await?;
         let what = [pet.get(), before, limit.into()];
-        self.read_slowly(Slow::Searches, what, |on, what| history(on, *what).boxed()).await
+        self.read_slowly(SlowRead::Searches, what, |connection, what| history(connection, *what).boxed()).await
     }
 
     /// Deletes the changes and acts before the first one whose time is kept: at most `limit` of each,
@@ -81,9 +81,9 @@ Journal {
     /// The latest time that was confirmed. If there is none yet, the time of the newest change
     /// becomes it, or `now` if there is no change.
     async fn confirmed_time(&self, now: Timestamp) -> Timestamp {
-        match self.read((), |on, ()| audit::confirmed(on).boxed()).await? {
+        match self.read((), |connection, ()| audit::confirmed(connection).boxed()).await? {
             Some(at) => Ok(at),
-            None => self.write(now, |on, now| audit::confirm_first(on, *now).boxed()).await,
+            None => self.write(now, |connection, now| audit::confirm_first(connection, *now).boxed()).await,
         }
     }
 
@@ -97,7 +97,7 @@ Journal {
     ) -> bool {
         let confirmed = self.once(
             ([seen, now].map(Timestamp::as_millisecond), act),
-            |on, (times, act)| audit::confirm(on, *times, act.as_ref()).boxed(),
+            |connection, (times, act)| audit::confirm(connection, *times, act.as_ref()).boxed(),
             nothing,
         );
         Ok(confirmed.await?.is_ok())
@@ -114,16 +114,19 @@ Journal {
         // Its own changes are also in the trail.
         self.number_changes().await?;
         let query = query.clone();
-        self.read_slowly(Slow::Searches, query, |on, query| audit::list(on, query).boxed()).await
+        self.read_slowly(SlowRead::Searches, query, |connection, query| audit::list(connection, query).boxed()).await
     }
 }
 }
 
 async fn read_after<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     (after, kind, limit): (i64, Option<ChangeType>, u32),
 ) -> Result<ChangePage, S::Error> {
-    let bounds = on.row(S::LOG_BOUNDS, &[]).await?.ok_or_else(S::no_row)?;
+    let bounds = connection
+        .row(S::LOG_BOUNDS, &[])
+        .await?
+        .ok_or_else(S::no_row)?;
     let last: i64 = bounds.value(1)?;
     // Without a filter, a page reads no more changes than it has.
     let most = kind.map_or(i64::from(limit), |_| SCAN);
@@ -136,12 +139,13 @@ async fn read_after<S: Sql>(
         },
         0,
     );
-    on.visit(
-        S::CHANGES,
-        &[&after, &read_to, &kind, &i64::from(limit)],
-        &mut |row| Ok(add(&mut page, &mut bytes, change(row)?, limit)),
-    )
-    .await?;
+    connection
+        .visit(
+            S::CHANGES,
+            &[&after, &read_to, &kind, &i64::from(limit)],
+            &mut |row| Ok(add(&mut page, &mut bytes, change(row)?, limit)),
+        )
+        .await?;
     Ok(page)
 }
 
@@ -164,8 +168,11 @@ fn add(
 }
 
 async fn history<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     [pet, before, limit]: [i64; 3],
 ) -> Result<Vec<JournalEntry>, S::Error> {
-    read_all(on, S::HISTORY, &[&pet, &before, &limit], |row| change(row)).await
+    read_all(connection, S::HISTORY, &[&pet, &before, &limit], |row| {
+        change(row)
+    })
+    .await
 }

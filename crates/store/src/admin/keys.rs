@@ -58,8 +58,8 @@ Keys {
         self.number_changes().await?;
         let created = self.once(
             (key, context),
-            |on, (key, context)| create(on, key, context).boxed(),
-            |on, id| get(on, *id).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed(),
+            |connection, (key, context)| create(connection, key, context).boxed(),
+            |connection, id| get(connection, *id).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed(),
         );
         let Ok(key) = created.await?;
         Ok(key)
@@ -90,8 +90,8 @@ Keys {
         self.number_changes().await?;
         let revoked = self.once(
             (id, context),
-            |on, (id, context)| revoke(on, *id, context).boxed(),
-            |on, id| get(on, *id).boxed(),
+            |connection, (id, context)| revoke(connection, *id, context).boxed(),
+            |connection, id| get(connection, *id).boxed(),
         );
         let Ok(key) = revoked.await?;
         Ok(key)
@@ -110,10 +110,10 @@ Keys {
         self.number_changes().await?;
         let rotated = self.once(
             (id, successor, until, context),
-            |on, (id, successor, until, context)| {
-                rotate(on, *id, successor, *until, context).boxed()
+            |connection, (id, successor, until, context)| {
+                rotate(connection, *id, successor, *until, context).boxed()
             },
-            |on, id| get(on, *id).boxed(),
+            |connection, id| get(connection, *id).boxed(),
         );
         Ok(rotated.await?.ok().flatten())
     }
@@ -122,44 +122,45 @@ Keys {
     /// never changes. It is `id` itself if that key is not a successor.
     async fn first_of_lineage(&self, id: KeyId) -> KeyId {
         let first =
-            self.read(id.0, |on, id| async { on.number(FIRST_OF_LINEAGE, &[id]).await }.boxed());
+            self.read(id.0, |connection, id| async { connection.number(FIRST_OF_LINEAGE, &[id]).await }.boxed());
         first.await.map(KeyId)
     }
 
     /// Records when keys were last used, and when they last called the deprecated operation.
     /// Ignores times earlier than the recorded ones, and unknown keys.
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> () {
-        self.write(uses, |on, uses| record_uses(on, uses).boxed()).await
+        self.write(uses, |connection, uses| record_uses(connection, uses).boxed()).await
     }
 }
 }
 
-async fn insert<S: Sql>(on: &mut S, key: &NewKey, now: Timestamp) -> Result<i64, S::Error> {
+async fn insert<S: Sql>(connection: &mut S, key: &NewKey, now: Timestamp) -> Result<i64, S::Error> {
     let limit = key.rate_limit.map(|limit| limit.to_string());
-    on.number(
-        INSERT,
-        &[
-            &&key.digest.as_bytes()[..],
-            &key.name,
-            &key.scope.in_contract().as_str(),
-            &key.scope.in_store_area(),
-            &key.deployment.as_str(),
-            &now.as_second(),
-            &key.expires_at.map(Timestamp::as_second),
-            &limit,
-        ],
-    )
-    .await
+    connection
+        .number(
+            INSERT,
+            &[
+                &&key.digest.as_bytes()[..],
+                &key.name,
+                &key.scope.in_contract().as_str(),
+                &key.scope.in_store_area(),
+                &key.deployment.as_str(),
+                &now.as_second(),
+                &key.expires_at.map(Timestamp::as_second),
+                &limit,
+            ],
+        )
+        .await
 }
 
 async fn create<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     key: &NewKey,
     context: &WriteContext,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    let id = insert(on, key, context.now).await?;
+    let id = insert(connection, key, context.now).await?;
     record(
-        on,
+        connection,
         &act_on_key(ActType::KeyCreated, KeyId(id), details_of(key)),
         context,
     )
@@ -167,22 +168,27 @@ async fn create<S: Sql>(
     Ok(Ok(id))
 }
 
-async fn get<S: Sql>(on: &mut S, id: i64) -> Result<Option<KeyRecord>, S::Error> {
-    on.row(GET, &[&id]).await?.as_ref().map(key_of).transpose()
+async fn get<S: Sql>(connection: &mut S, id: i64) -> Result<Option<KeyRecord>, S::Error> {
+    connection
+        .row(GET, &[&id])
+        .await?
+        .as_ref()
+        .map(key_of)
+        .transpose()
 }
 
 async fn revoke<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     id: KeyId,
     context: &WriteContext,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    if on
+    if connection
         .execute(REVOKE, &[&id.0, &context.now.as_second()])
         .await?
         > 0
     {
         record(
-            on,
+            connection,
             &act_on_key(ActType::KeyRevoked, id, Vec::new()),
             context,
         )
@@ -193,20 +199,20 @@ async fn revoke<S: Sql>(
 
 /// The number of the successor. Refuses if the key is missing, or has a successor.
 async fn rotate<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     id: KeyId,
     successor: &NewKey,
     until: Timestamp,
     context: &WriteContext,
 ) -> Result<Result<i64, ()>, S::Error> {
-    if get(on, id.0)
+    if get(connection, id.0)
         .await?
         .is_none_or(|key| key.successor.is_some())
     {
         return Ok(Err(()));
     }
-    let successor = insert(on, successor, context.now).await?;
-    if on
+    let successor = insert(connection, successor, context.now).await?;
+    if connection
         .execute(ROTATE, &[&id.0, &until.as_second(), &successor])
         .await?
         == 0
@@ -214,11 +220,16 @@ async fn rotate<S: Sql>(
         return Ok(Err(()));
     }
     let details = vec![("successor".into(), successor.to_string())];
-    record(on, &act_on_key(ActType::KeyRotated, id, details), context).await?;
+    record(
+        connection,
+        &act_on_key(ActType::KeyRotated, id, details),
+        context,
+    )
+    .await?;
     Ok(Ok(successor))
 }
 
-async fn record_uses<S: Sql>(on: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
+async fn record_uses<S: Sql>(connection: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
     let mut uses: Vec<&KeyUse> = uses.iter().collect();
     // So that two processes cannot wait for each other.
     uses.sort_by_key(|used| used.id.0);
@@ -232,7 +243,7 @@ async fn record_uses<S: Sql>(on: &mut S, uses: &[KeyUse]) -> Result<(), S::Error
             values![id.0, used_at.as_second(), called_at]
         },
     );
-    on.execute_each(RECORD_USE, uses.collect()).await?;
+    connection.execute_each(RECORD_USE, uses.collect()).await?;
     Ok(())
 }
 

@@ -13,7 +13,8 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, Parameter, Parameters, Shared, Slow, Sql, Work, plans::Plans, promise, search,
+    Database, Parameter, Parameters, SharedValue, SlowRead, Sql, Work, plans::Plans, promise,
+    search,
 };
 use crate::{
     StoreError,
@@ -47,10 +48,10 @@ Lists {
     /// A page of animals.
     async fn list_store_pets(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
-            return self.search(Slow::Searches, query.clone(), search::find).await;
+            return self.search(SlowRead::Searches, query.clone(), search::find).await;
         }
-        let pets = page(self, Some(D::USUAL_PAGE), Slow::LargePages, query.clone(), |on, (query, longest)| {
-            pets(on, query, *longest).boxed()
+        let pets = page(self, Some(D::USUAL_PAGE), SlowRead::LargePages, query.clone(), |connection, (query, longest)| {
+            pets(connection, query, *longest).boxed()
         });
         Ok(query.limit.page(pets.await?, |pet| pet.id))
     }
@@ -59,9 +60,9 @@ Lists {
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> usize {
         if query.is_search() {
             let what = (query.clone(), most);
-            return self.search(Slow::Searches, what, search::count).await;
+            return self.search(SlowRead::Searches, what, search::count).await;
         }
-        self.read_slowly(Slow::Searches, most, |on, most| count_on_offer(on, *most).boxed()).await
+        self.read_slowly(SlowRead::Searches, most, |connection, most| count_on_offer(connection, *most).boxed()).await
     }
 
     /// The animals that are available or pending, newest first or oldest first, behind this identifier:
@@ -73,28 +74,28 @@ Lists {
         oldest_first: bool,
     ) -> (Vec<StorePet>, Option<PetId>) {
         let query = (after, limit, oldest_first);
-        let pets = page(self, Some(D::USUAL_PAGE), Slow::LargePages, query, |on, (query, longest)| {
-            on_offer(on, *query, *longest).boxed()
+        let pets = page(self, Some(D::USUAL_PAGE), SlowRead::LargePages, query, |connection, (query, longest)| {
+            on_offer(connection, *query, *longest).boxed()
         });
         Ok(limit.page(pets.await?, |pet| pet.id))
     }
 
     /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
     async fn count_inventory(&self, now: Timestamp) -> Inventory {
-        self.read_slowly(Slow::Counts, now, |on, now| inventory(on, *now).boxed()).await
+        self.read_slowly(SlowRead::Counts, now, |connection, now| inventory(connection, *now).boxed()).await
     }
 
     /// The order with this identifier.
     async fn get_order(&self, id: OrderId) -> Option<Order> {
-        self.read(id.get(), |on, id| get_order(on, *id).boxed()).await
+        self.read(id.get(), |connection, id| get_order(connection, *id).boxed()).await
     }
 
     /// A page of orders.
     async fn list_orders(&self, query: &OrderQuery) -> (Vec<Order>, Option<OrderId>) {
         // Then, every row that the page reads belongs to it.
         let usual = has_one_filter_at_most(query).then_some(D::USUAL_PAGE);
-        let orders = page(self, usual, Slow::Searches, query.clone(), |on, (query, longest)| {
-            orders(on, query, *longest).boxed()
+        let orders = page(self, usual, SlowRead::Searches, query.clone(), |connection, (query, longest)| {
+            orders(connection, query, *longest).boxed()
         });
         Ok(query.limit.page(orders.await?, |order| order.id))
     }
@@ -102,7 +103,7 @@ Lists {
     /// The names of the animals of the newest orders in a status or in any, as far as a search looks at them.
     async fn names_of_orders(&self, status: Option<OrderStatus>, limit: usize) -> Vec<(OrderId, PetName)> {
         let what = (status, limit);
-        self.read_slowly(Slow::Searches, what, |on, what| names_of_orders(on, *what).boxed()).await
+        self.read_slowly(SlowRead::Searches, what, |connection, what| names_of_orders(connection, *what).boxed()).await
     }
 
     /// The reservations that end at `now` or before, in the order of their ends and each with its
@@ -114,12 +115,12 @@ Lists {
         limit: u32,
     ) -> Vec<(OrderId, Timestamp)> {
         let what = (after, now, limit);
-        self.read(what, |on, what| due(on, *what).boxed()).await
+        self.read(what, |connection, what| due(connection, *what).boxed()).await
     }
 
     /// The open reservations. The time that this takes grows with their number.
     async fn reservations(&self) -> Reservations {
-        self.read_slowly(Slow::Counts, (), |on, ()| reservations(on).boxed()).await
+        self.read_slowly(SlowRead::Counts, (), |connection, ()| reservations(connection).boxed()).await
     }
 
     /// The orders that closed at `closed_until` or before and have a contact, in the order of their
@@ -133,7 +134,7 @@ Lists {
     ) -> Vec<OrderId> {
         let after = after.map_or(0, OrderId::get);
         let what = [after, closed_until.as_millisecond(), limit.into()];
-        self.read_slowly(Slow::Counts, what, |on, what| contacts_until(on, *what).boxed()).await
+        self.read_slowly(SlowRead::Counts, what, |connection, what| contacts_until(connection, *what).boxed()).await
     }
 
     /// A page of categories with a higher identifier than `after`, in ascending order.
@@ -146,15 +147,15 @@ Lists {
             return Ok((Vec::new(), None));
         };
         let what = [first, one_more(limit)];
-        let found = self.read(what, |on, what| categories(on, *what).boxed()).await?;
+        let found = self.read(what, |connection, what| categories(connection, *what).boxed()).await?;
         Ok(limit.page(found, |category| category.id))
     }
 
     /// How many animals have this category, withdrawn or not. The time that this takes grows with the
     /// number of all animals.
     async fn count_of_category(&self, id: i64) -> u64 {
-        self.read_slowly(Slow::Counts, id, |on, id| {
-            async move { Ok(on.number(OF_CATEGORY, &[id]).await?.unsigned_abs()) }.boxed()
+        self.read_slowly(SlowRead::Counts, id, |connection, id| {
+            async move { Ok(connection.number(OF_CATEGORY, &[id]).await?.unsigned_abs()) }.boxed()
         })
         .await
     }
@@ -163,16 +164,16 @@ Lists {
     /// with the number of all animals. Holds up no write.
     async fn has_values(&self, name: &FieldName) -> bool {
         let member = format!("\"{}\":", name.as_str());
-        self.read_slowly(Slow::Counts, member, |on, member| has_values(on, member).boxed()).await
+        self.read_slowly(SlowRead::Counts, member, |connection, member| has_values(connection, member).boxed()).await
     }
 }
 }
 
 /// Reads a page, at once if its texts have at most `usual` bytes.
-pub(super) async fn page<D: Database, Q: Shared + Clone, T: Shared>(
+pub(super) async fn page<D: Database, Q: SharedValue + Clone, T: SharedValue>(
     store: &D,
     usual: Option<usize>,
-    otherwise: Slow,
+    otherwise: SlowRead,
     query: Q,
     read: Work<D::Sql, (Q, usize), Option<Vec<T>>>,
 ) -> Result<Vec<T>, StoreError> {
@@ -187,47 +188,49 @@ pub(super) async fn page<D: Database, Q: Shared + Clone, T: Shared>(
 
 /// Reads the rows of a result. `None` if the texts have more than about `longest` bytes.
 async fn read_up_to<S: Sql, T: Send>(
-    on: &mut S,
+    connection: &mut S,
     longest: usize,
     sql: &'static str,
     values: Parameters<'_>,
-    read: for<'r> fn(&S::Shown<'r>) -> Result<T, S::Error>,
+    read: for<'r> fn(&S::BorrowedRow<'r>) -> Result<T, S::Error>,
     length_of: fn(&T) -> usize,
 ) -> Result<Option<Vec<T>>, S::Error> {
     let (mut found, mut length) = (Vec::new(), 0);
-    on.visit(sql, values, &mut |row| {
-        let one = read(row)?;
-        length += length_of(&one);
-        found.push(one);
-        Ok(if length > longest {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+    connection
+        .visit(sql, values, &mut |row| {
+            let one = read(row)?;
+            length += length_of(&one);
+            found.push(one);
+            Ok(if length > longest {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
         })
-    })
-    .await?;
+        .await?;
     Ok((length <= longest).then_some(found))
 }
 
 /// Reads the rows of a result.
 pub(super) async fn read_all<S: Sql, T: Send>(
-    on: &mut S,
+    connection: &mut S,
     sql: &'static str,
     values: Parameters<'_>,
-    read: for<'r> fn(&S::Shown<'r>) -> Result<T, S::Error>,
+    read: for<'r> fn(&S::BorrowedRow<'r>) -> Result<T, S::Error>,
 ) -> Result<Vec<T>, S::Error> {
     let mut found = Vec::new();
-    on.visit(sql, values, &mut |row| {
-        found.push(read(row)?);
-        Ok(ControlFlow::Continue(()))
-    })
-    .await?;
+    connection
+        .visit(sql, values, &mut |row| {
+            found.push(read(row)?);
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
     Ok(found)
 }
 
 /// The animals of a page without a search, and one more if more follow.
 async fn pets<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     query: &PetQuery,
     longest: usize,
 ) -> Result<Option<Vec<StorePet>>, S::Error> {
@@ -240,7 +243,7 @@ async fn pets<S: Sql>(
     let of_status = &of_table[Plans::of_status(query.status, query.on_offer)];
     let sql = &of_status[usize::from(query.newest_first)];
     read_up_to(
-        on,
+        connection,
         longest,
         sql,
         values,
@@ -251,25 +254,30 @@ async fn pets<S: Sql>(
 }
 
 pub(super) async fn on_offer<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     (after, limit, oldest_first): (Option<PetId>, Limit, bool),
     longest: usize,
 ) -> Result<Option<Vec<StorePet>>, S::Error> {
     let start = if oldest_first { 0 } else { i64::MAX };
     let values: Parameters<'_> = &[&after.map_or(start, PetId::get), &one_more(limit)];
     let sql = &S::plans().on_offer[usize::from(oldest_first)];
-    let read = |row: &S::Shown<'_>| pet(row, 0)?.ok_or_else(|| row.invalid(0));
-    read_up_to(on, longest, sql, values, read, StorePet::length).await
+    let read = |row: &S::BorrowedRow<'_>| pet(row, 0)?.ok_or_else(|| row.invalid(0));
+    read_up_to(connection, longest, sql, values, read, StorePet::length).await
 }
 
 /// How many animals are available or pending, counted up to `most`.
-pub(super) async fn count_on_offer<S: Sql>(on: &mut S, most: usize) -> Result<usize, S::Error> {
+pub(super) async fn count_on_offer<S: Sql>(
+    connection: &mut S,
+    most: usize,
+) -> Result<usize, S::Error> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let count = on.number(&S::plans().count_on_offer, &[&most]).await?;
+    let count = connection
+        .number(&S::plans().count_on_offer, &[&most])
+        .await?;
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-async fn inventory<S: Sql>(on: &mut S, now: Timestamp) -> Result<Inventory, S::Error> {
+async fn inventory<S: Sql>(connection: &mut S, now: Timestamp) -> Result<Inventory, S::Error> {
     let mut inventory = Inventory {
         available: 0,
         pending: 0,
@@ -277,7 +285,7 @@ async fn inventory<S: Sql>(on: &mut S, now: Timestamp) -> Result<Inventory, S::E
         withdrawn: 0,
         counted_at: now,
     };
-    for row in &on.rows(&S::plans().inventory, &[]).await? {
+    for row in &connection.rows(&S::plans().inventory, &[]).await? {
         let count = row.value::<i64>(1)?.unsigned_abs();
         let status: Option<PetStatus> = row.parsed(0, |status| match status {
             "withdrawn" => Some(None),
@@ -293,16 +301,18 @@ async fn inventory<S: Sql>(on: &mut S, now: Timestamp) -> Result<Inventory, S::E
     Ok(inventory)
 }
 
-async fn get_order<S: Sql>(on: &mut S, id: i64) -> Result<Option<Order>, S::Error> {
-    Ok(read_all(on, &GET_ORDER, &[&id], |row| order(row, 0))
-        .await?
-        .pop()
-        .flatten())
+async fn get_order<S: Sql>(connection: &mut S, id: i64) -> Result<Option<Order>, S::Error> {
+    Ok(
+        read_all(connection, &GET_ORDER, &[&id], |row| order(row, 0))
+            .await?
+            .pop()
+            .flatten(),
+    )
 }
 
 /// The orders of a page, and one more if more follow.
 async fn orders<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     query: &OrderQuery,
     longest: usize,
 ) -> Result<Option<Vec<Order>>, S::Error> {
@@ -329,9 +339,9 @@ async fn orders<S: Sql>(
     let (by, filters) = filters;
     let values: [&dyn Parameter; 2] = [&after, &limit];
     let sql = &S::plans().orders[by][usize::from(newest_first)];
-    let read = |row: &S::Shown<'_>| order(row, 0)?.ok_or_else(|| row.invalid(0));
+    let read = |row: &S::BorrowedRow<'_>| order(row, 0)?.ok_or_else(|| row.invalid(0));
     read_up_to(
-        on,
+        connection,
         longest,
         sql,
         &[&values, filters].concat(),
@@ -342,14 +352,14 @@ async fn orders<S: Sql>(
 }
 
 async fn names_of_orders<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     (status, limit): (Option<OrderStatus>, usize),
 ) -> Result<Vec<(OrderId, PetName)>, S::Error> {
     let values: Parameters<'_> = &[
         &i64::try_from(limit).unwrap_or(i64::MAX),
         &status.map(OrderStatus::as_str),
     ];
-    read_all(on, NAMES, values, |row| {
+    read_all(connection, NAMES, values, |row| {
         Ok((Cell::read(row, 0)?, Cell::read(row, 1)?))
     })
     .await
@@ -369,7 +379,7 @@ fn has_one_filter_at_most(query: &OrderQuery) -> bool {
 }
 
 async fn due<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     (after, now, limit): (Option<(OrderId, Timestamp)>, Timestamp, u32),
 ) -> Result<Vec<(OrderId, Timestamp)>, S::Error> {
     // Rows with an earlier time than the year 0 have a value that the service never writes.
@@ -377,12 +387,12 @@ async fn due<S: Sql>(
         (end.as_millisecond(), id.get())
     });
     let values: Parameters<'_> = &[&now.as_millisecond(), &end, &id, &i64::from(limit)];
-    let read = |row: &S::Shown<'_>| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?));
-    read_all(on, &S::plans().due, values, read).await
+    let read = |row: &S::BorrowedRow<'_>| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?));
+    read_all(connection, &S::plans().due, values, read).await
 }
 
-async fn reservations<S: Sql>(on: &mut S) -> Result<Reservations, S::Error> {
-    let row = on
+async fn reservations<S: Sql>(connection: &mut S) -> Result<Reservations, S::Error> {
+    let row = connection
         .row(&S::plans().reservations, &[])
         .await?
         .ok_or_else(S::no_row)?;
@@ -394,25 +404,29 @@ async fn reservations<S: Sql>(on: &mut S) -> Result<Reservations, S::Error> {
 }
 
 async fn contacts_until<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     [after, until, limit]: [i64; 3],
 ) -> Result<Vec<OrderId>, S::Error> {
     let sql = &S::plans().contacts_until;
-    read_all(on, sql, &[&after, &until, &limit], |row| Cell::read(row, 0)).await
+    read_all(connection, sql, &[&after, &until, &limit], |row| {
+        Cell::read(row, 0)
+    })
+    .await
 }
 
 async fn categories<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     [first, limit]: [i64; 2],
 ) -> Result<Vec<Category>, S::Error> {
-    read_all(on, &CATEGORIES, &[&first, &limit], |row| {
+    read_all(connection, &CATEGORIES, &[&first, &limit], |row| {
         Category::read(row, 0)
     })
     .await
 }
 
-async fn has_values<S: Sql>(on: &mut S, member: &str) -> Result<bool, S::Error> {
-    on.row(S::plans().has_values, &[&member])
+async fn has_values<S: Sql>(connection: &mut S, member: &str) -> Result<bool, S::Error> {
+    connection
+        .row(S::plans().has_values, &[&member])
         .await?
         .ok_or_else(S::no_row)?
         .value(0)

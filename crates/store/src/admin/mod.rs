@@ -30,8 +30,8 @@ pub use self::{
     offers::{Offers, Return},
     photos::PhotoFiles,
     profile::StoreProfile,
-    requests::{Requests, Written},
-    staff::{Staff, StaffKey, StaffWritten},
+    requests::{Requests, WriteOutcome},
+    staff::{Staff, StaffKey, StaffWriteOutcome},
     webhooks::Webhooks,
 };
 
@@ -108,7 +108,7 @@ pub trait Sql: Send + Sized + 'static {
     type Error: Display + Into<StoreError> + Send;
     type Row: Columns<Error = Self::Error> + Send + Sync;
     /// A row that is read before the next one, without a copy of it.
-    type Shown<'r>: Columns<Error = Self::Error>;
+    type BorrowedRow<'r>: Columns<Error = Self::Error>;
 
     /// Records an act: its time, type, subject, actor, the actor's number and name, the request and
     /// the details.
@@ -126,7 +126,7 @@ pub trait Sql: Send + Sized + 'static {
     /// Whether a change above $1 and up to $2 is older than $3.
     const HAS_OLDER: &'static str;
     /// What the audit trail selects of the changes: the oldest first, and the newest first.
-    const AUDITED: [&'static str; 2];
+    const AUDIT_CHANGES: [&'static str; 2];
     /// At most $4 of the changes above $1 and up to $2, of the type $3 if it is not null.
     const CHANGES: &'static str;
     /// At most $3 of the changes of the animal $1 below $2, the newest first.
@@ -140,11 +140,11 @@ pub trait Sql: Send + Sized + 'static {
     const DRAW_WEBHOOK_ID: &'static str;
     /// Forgets at most $2 requests that are older than $1 marks.
     const FORGET_REQUESTS: &'static str;
-    /// The text from which [`Self::incarnation_of`] makes the incarnation of the database.
+    /// The text from which [`Self::incarnation_from`] makes the incarnation of the database.
     const INCARNATION: &'static str;
 
     /// See [`PhotoFiles::incarnation`].
-    fn incarnation_of(found: &str) -> Option<String>;
+    fn incarnation_from(found: &str) -> Option<String>;
 
     /// The statements of lists.
     fn plans() -> &'static Plans;
@@ -154,33 +154,36 @@ pub trait Sql: Send + Sized + 'static {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-        show: Show<'t, Self>,
-    ) -> Doing<'t, Self, ()>;
+        show: RowVisitor<'t, Self>,
+    ) -> SqlFuture<'t, Self, ()>;
 
     /// The rows of a result.
     fn rows<'t>(
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> Doing<'t, Self, Vec<Self::Row>>;
+    ) -> SqlFuture<'t, Self, Vec<Self::Row>>;
 
     /// Writes, and returns how many rows.
-    fn execute<'t>(&'t mut self, sql: &'static str, values: Parameters<'t>)
-    -> Doing<'t, Self, u64>;
+    fn execute<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+    ) -> SqlFuture<'t, Self, u64>;
 
     /// Writes with each of these values, and returns how many rows each time.
     fn execute_each<'t>(
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
-    ) -> Doing<'t, Self, Vec<u64>>;
+    ) -> SqlFuture<'t, Self, Vec<u64>>;
 
     /// The rows of a result for each of these values.
     fn rows_each<'t>(
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
-    ) -> Doing<'t, Self, Vec<Vec<Self::Row>>>;
+    ) -> SqlFuture<'t, Self, Vec<Vec<Self::Row>>>;
 
     /// The error of a statement that must have a row and has none.
     fn no_row() -> Self::Error;
@@ -190,14 +193,18 @@ pub trait Sql: Send + Sized + 'static {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> Doing<'t, Self, Option<Self::Row>> {
+    ) -> SqlFuture<'t, Self, Option<Self::Row>> {
         self.rows(sql, values)
             .map(|rows| Ok(rows?.into_iter().next()))
             .boxed()
     }
 
     /// The number in the first column of the only row.
-    fn number<'t>(&'t mut self, sql: &'static str, values: Parameters<'t>) -> Doing<'t, Self, i64> {
+    fn number<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+    ) -> SqlFuture<'t, Self, i64> {
         self.row(sql, values)
             .map(|row| row?.ok_or_else(Self::no_row)?.value(0))
             .boxed()
@@ -205,33 +212,33 @@ pub trait Sql: Send + Sized + 'static {
 }
 
 /// A statement that runs.
-pub type Doing<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
+pub type SqlFuture<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
 
 /// Work with a value, over one connection.
-pub type Work<S, W, T> = for<'t> fn(&'t mut S, &'t W) -> Doing<'t, S, T>;
+pub type Work<S, W, T> = for<'t> fn(&'t mut S, &'t W) -> SqlFuture<'t, S, T>;
 
 /// Takes the rows of a result.
-pub type Show<'t, S> = &'t mut (
+pub type RowVisitor<'t, S> = &'t mut (
             dyn for<'q, 'r> FnMut(
-    &'q <S as Sql>::Shown<'r>,
+    &'q <S as Sql>::BorrowedRow<'r>,
 ) -> Result<ControlFlow<()>, <S as Sql>::Error>
                 + Send
         );
 
 /// Reads a row.
-pub(super) type Make<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;
+pub(super) type RowReader<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;
 
 /// What a store does.
-pub type Done<'s, T> = BoxFuture<'s, Result<T, StoreError>>;
+pub type StoreFuture<'s, T> = BoxFuture<'s, Result<T, StoreError>>;
 
 /// A value that any thread may use, and keep.
-pub trait Shared: Send + Sync + 'static {}
+pub trait SharedValue: Send + Sync + 'static {}
 
-impl<T: Send + Sync + 'static> Shared for T {}
+impl<T: Send + Sync + 'static> SharedValue for T {}
 
 /// A kind of reads that may take longer than a request may keep a runtime thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slow {
+pub enum SlowRead {
     LargePages,
     Searches,
     Followers,
@@ -249,56 +256,65 @@ pub trait Database: Send + Sync {
     const USUAL_PAGE: usize;
 
     /// See [`Journal::journal_state`].
-    fn state_of_log(&self) -> Done<'_, JournalState>;
+    fn log_state(&self) -> StoreFuture<'_, JournalState>;
 
     /// See [`Journal::forget_changes`]. The times are in milliseconds.
-    fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize>;
+    fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
 
     /// Gives every committed change its number, if its own transaction did not.
-    fn number_changes(&self) -> Done<'_, ()>;
+    fn number_changes(&self) -> StoreFuture<'_, ()>;
 
     /// Reads what takes microseconds.
-    fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
+    fn read<W: SharedValue, T: SharedValue>(
+        &self,
+        what: W,
+        work: Work<Self::Sql, W, T>,
+    ) -> StoreFuture<'_, T>;
 
     /// Reads what may take longer.
-    fn read_slowly<W: Shared, T: Shared>(
+    fn read_slowly<W: SharedValue, T: SharedValue>(
         &self,
-        kind: Slow,
+        kind: SlowRead,
         what: W,
         work: Work<Self::Sql, W, T>,
-    ) -> Done<'_, T>;
+    ) -> StoreFuture<'_, T>;
 
     /// Searches, with several statements that see the store at one moment.
-    fn search<W: Shared, T: Shared>(
+    fn search<W: SharedValue, T: SharedValue>(
         &self,
-        kind: Slow,
+        kind: SlowRead,
         what: W,
         work: Work<Self::Sql, W, T>,
-    ) -> Done<'_, T>;
+    ) -> StoreFuture<'_, T>;
 
     /// What `make` makes of each row of a statement that takes microseconds.
-    fn list<T: Shared>(
+    fn list<T: SharedValue>(
         &self,
         sql: &'static str,
         values: Values<'static>,
-        make: Make<Self::Sql, T>,
-    ) -> Done<'_, Vec<T>> {
-        self.read((sql, values, make), |on, (sql, values, make)| {
+        make: RowReader<Self::Sql, T>,
+    ) -> StoreFuture<'_, Vec<T>> {
+        self.read((sql, values, make), |connection, (sql, values, make)| {
             async move {
                 let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value).collect();
-                on.rows(sql, &values).await?.iter().map(make).collect()
+                connection
+                    .rows(sql, &values)
+                    .await?
+                    .iter()
+                    .map(make)
+                    .collect()
             }
             .boxed()
         })
     }
 
     /// The same of its first row, if it has one.
-    fn find<T: Shared>(
+    fn find<T: SharedValue>(
         &self,
         sql: &'static str,
         values: Values<'static>,
-        make: Make<Self::Sql, T>,
-    ) -> Done<'_, Option<T>> {
+        make: RowReader<Self::Sql, T>,
+    ) -> StoreFuture<'_, Option<T>> {
         self.list(sql, values, make)
             .map(|found| Ok(found?.into_iter().next()))
             .boxed()
@@ -306,21 +322,25 @@ pub trait Database: Send + Sync {
 
     /// Writes in one transaction. After a connection broke, the work may run again although it was
     /// done, so its result must then be the same.
-    fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
+    fn write<W: SharedValue, T: SharedValue>(
+        &self,
+        what: W,
+        work: Work<Self::Sql, W, T>,
+    ) -> StoreFuture<'_, T>;
 
     /// Writes once, in one transaction. `work` returns a number with which `show` finds the result
     /// in the same transaction, even if the work was done by an attempt whose connection broke. A
     /// refusal undoes the transaction.
-    fn once<W: Shared, T: Shared, R: Shared>(
+    fn once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         what: W,
         work: Work<Self::Sql, W, Result<i64, R>>,
         show: Work<Self::Sql, i64, T>,
-    ) -> Done<'_, Result<T, R>>;
+    ) -> StoreFuture<'_, Result<T, R>>;
 }
 
 /// Shows nothing of a write.
-fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> Doing<'t, S, ()> {
+fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> SqlFuture<'t, S, ()> {
     future::ready(Ok(())).boxed()
 }
 
@@ -330,7 +350,11 @@ const ONE_ADDS: &str = "UPDATE confirmed_time SET at = at";
 
 /// Records an act of administration. It is in the audit trail behind the changes that have a number.
 /// So those before it get theirs first, by [`Database::number_changes`].
-pub async fn record<S: Sql>(on: &mut S, act: &Act, context: &WriteContext) -> Result<(), S::Error> {
+pub async fn record<S: Sql>(
+    connection: &mut S,
+    act: &Act,
+    context: &WriteContext,
+) -> Result<(), S::Error> {
     let Origin {
         at,
         actor,
@@ -338,19 +362,20 @@ pub async fn record<S: Sql>(on: &mut S, act: &Act, context: &WriteContext) -> Re
     } = context.into();
     let (kind, name, details) = (act.kind.as_str(), actor.name.as_deref(), written(act));
     let (by, number) = (actor.actor.kind(), actor.actor.id());
-    on.execute(
-        S::RECORD,
-        &[
-            &at,
-            &kind,
-            &act.subject.id,
-            &by,
-            &number,
-            &name,
-            &request_id,
-            &details,
-        ],
-    )
-    .await?;
+    connection
+        .execute(
+            S::RECORD,
+            &[
+                &at,
+                &kind,
+                &act.subject.id,
+                &by,
+                &number,
+                &name,
+                &request_id,
+                &details,
+            ],
+        )
+        .await?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use petstore_domain::{
     store_area::{PetQuery, StorePet},
 };
 
-use super::{Database, Slow, Sql, lists, promise, search};
+use super::{Database, SlowRead, Sql, lists, promise, search};
 use crate::{
     StoreError, Version,
     columns::{Cell, Columns},
@@ -46,19 +46,19 @@ Offers {
     /// or the profile. Other writes, such as the last use of an API key, leave it as it is. What a caller reads
     /// after it got a version is at least as new as that version.
     async fn public_version(&self) -> Version {
-        self.read((), |on, ()| public_version(on).boxed()).await
+        self.read((), |connection, ()| public_version(connection).boxed()).await
     }
 
     /// A page of the animals that are available or pending, without their orders, and the last identifier if more
     /// follow.
     async fn list_offers(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
-            return self.search(Slow::Offers, query.clone(), search::find).await;
+            return self.search(SlowRead::Offers, query.clone(), search::find).await;
         }
         let what = (query.after, query.limit, !query.newest_first);
         let usual = Some(D::USUAL_PAGE);
-        let pets = lists::page(self, usual, Slow::Offers, what, |on, (what, longest)| {
-            lists::on_offer(on, *what, *longest).boxed()
+        let pets = lists::page(self, usual, SlowRead::Offers, what, |connection, (what, longest)| {
+            lists::on_offer(connection, *what, *longest).boxed()
         });
         Ok(query.limit.page(pets.await?, |pet| pet.id))
     }
@@ -66,23 +66,26 @@ Offers {
     /// How many of these animals each of the queries finds, counted up to `most`. All counts are of one moment.
     async fn count_offers(&self, queries: Vec<PetQuery>, most: usize) -> Vec<usize> {
         let what = (queries, most);
-        self.search(Slow::Offers, what, |on, (queries, most)| count_each(on, queries, *most).boxed())
+        self.search(SlowRead::Offers, what, |connection, (queries, most)| count_each(connection, queries, *most).boxed())
             .await
     }
 
     /// The changes by which animals became available again, among the newest `changes` of the log: the newest first.
     async fn returns(&self, changes: i64) -> Vec<Return> {
-        let log = self.state_of_log().await?;
+        let log = self.log_state().await?;
         let oldest = (log.last - changes).max(log.first - 1);
         let bounds = [oldest, log.last];
-        self.read_slowly(Slow::Offers, bounds, |on, bounds| read_returns(on, *bounds).boxed()).await
+        self.read_slowly(SlowRead::Offers, bounds, |connection, bounds| read_returns(connection, *bounds).boxed()).await
     }
 }
 }
 
-async fn public_version<S: Sql>(on: &mut S) -> Result<Version, S::Error> {
+async fn public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
     const NUMBERS: [usize; 4] = [1, 2, 3, 4];
-    let row = on.row(S::PUBLIC_STATE, &[]).await?.ok_or_else(S::no_row)?;
+    let row = connection
+        .row(S::PUBLIC_STATE, &[])
+        .await?
+        .ok_or_else(S::no_row)?;
     let epoch: Vec<u8> = row.value(0)?;
     let epoch: [u8; 16] = epoch.try_into().map_err(|_| row.invalid(0))?;
     let mut version = [0; 48];
@@ -95,25 +98,28 @@ async fn public_version<S: Sql>(on: &mut S) -> Result<Version, S::Error> {
 }
 
 async fn count_each<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     queries: &[PetQuery],
     most: usize,
 ) -> Result<Vec<usize>, S::Error> {
     let mut counts = Vec::with_capacity(queries.len());
     for query in queries {
         let count = if query.is_search() {
-            search::count_up_to(on, query, most).await?
+            search::count_up_to(connection, query, most).await?
         } else {
-            lists::count_on_offer(on, most).await?
+            lists::count_on_offer(connection, most).await?
         };
         counts.push(count);
     }
     Ok(counts)
 }
 
-async fn read_returns<S: Sql>(on: &mut S, bounds: [i64; 2]) -> Result<Vec<Return>, S::Error> {
+async fn read_returns<S: Sql>(
+    connection: &mut S,
+    bounds: [i64; 2],
+) -> Result<Vec<Return>, S::Error> {
     let [after, until] = bounds;
-    lists::read_all(on, S::RETURNS, &[&after, &until], |row| {
+    lists::read_all(connection, S::RETURNS, &[&after, &until], |row| {
         Ok(Return {
             seq: row.value(0)?,
             pet: Cell::read(row, 1)?,

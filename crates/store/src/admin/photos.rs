@@ -29,12 +29,12 @@ PhotoFiles {
     /// The incarnation of the database, which no copy of it has: that of a backup, of a dump, or of a
     /// template. Processes on one database have the same, also after a failover to a standby.
     async fn incarnation(&self) -> String {
-        self.read((), |on, ()| incarnation(on).boxed()).await
+        self.read((), |connection, ()| incarnation(connection).boxed()).await
     }
 
     /// The photos whose identifiers begin with this byte, in their order.
     async fn photos_in(&self, shard: u8) -> Vec<PhotoId> {
-        self.read(shard, |on, shard| photos(on, *shard).boxed()).await
+        self.read(shard, |connection, shard| photos(connection, *shard).boxed()).await
     }
 
     /// Notes which files with identifiers that begin with this byte no photo has, at `now`, of all
@@ -47,14 +47,17 @@ PhotoFiles {
         until: Timestamp,
     ) -> Vec<PhotoId> {
         let found = Found { shard, present, now, until };
-        self.write(found, |on, found| note(on, found).boxed()).await
+        self.write(found, |connection, found| note(connection, found).boxed()).await
     }
 }
 }
 
-async fn incarnation<S: Sql>(on: &mut S) -> Result<String, S::Error> {
-    let row = on.row(S::INCARNATION, &[]).await?.ok_or_else(S::no_row)?;
-    row.parsed(0, S::incarnation_of)
+async fn incarnation<S: Sql>(connection: &mut S) -> Result<String, S::Error> {
+    let row = connection
+        .row(S::INCARNATION, &[])
+        .await?
+        .ok_or_else(S::no_row)?;
+    row.parsed(0, S::incarnation_from)
 }
 
 /// The lowest text of an identifier that begins with this byte, and a text above all of them.
@@ -65,15 +68,15 @@ fn bounds(shard: u8) -> [String; 2] {
     [format!("{shard:02x}"), above]
 }
 
-async fn photos<S: Sql>(on: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
+async fn photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
     let [from, to] = bounds(shard);
-    let rows = on.rows(PHOTOS, &[&from, &to]).await?;
+    let rows = connection.rows(PHOTOS, &[&from, &to]).await?;
     rows.iter()
         .map(|row| row.parsed(0, PhotoId::parse))
         .collect()
 }
 
-async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Error> {
+async fn note<S: Sql>(connection: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Error> {
     let &Found {
         shard,
         ref present,
@@ -81,7 +84,7 @@ async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Erro
         until,
     } = found;
     let [from, to] = bounds(shard);
-    let needed: BTreeSet<PhotoId> = photos(on, shard).await?.into_iter().collect();
+    let needed: BTreeSet<PhotoId> = photos(connection, shard).await?.into_iter().collect();
     let orphans: BTreeSet<PhotoId> = present
         .iter()
         .copied()
@@ -90,7 +93,7 @@ async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Erro
     let mut due = Vec::new();
     let mut noted = BTreeSet::new();
     let mut gone: Vec<Values<'_>> = Vec::new();
-    for row in &on.rows(ORPHANS, &[&from, &to]).await? {
+    for row in &connection.rows(ORPHANS, &[&from, &to]).await? {
         let (id, since) = (row.parsed(0, PhotoId::parse)?, row.time(1)?);
         if !orphans.contains(&id) {
             gone.push(values![id.to_string()]);
@@ -104,10 +107,10 @@ async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Erro
         .map(|id| values![id.to_string(), now.as_millisecond()])
         .collect::<Vec<_>>();
     if !gone.is_empty() {
-        on.execute_each(FORGET, gone).await?;
+        connection.execute_each(FORGET, gone).await?;
     }
     if !new.is_empty() {
-        on.execute_each(NOTE, new).await?;
+        connection.execute_each(NOTE, new).await?;
     }
     Ok(due)
 }

@@ -12,7 +12,7 @@ use petstore_formats::json;
 
 use super::{
     Database, Parameter, Sql, promise,
-    requests::{self, Written},
+    requests::{self, WriteOutcome},
     values,
 };
 use crate::{StoreError, columns::Columns};
@@ -45,7 +45,7 @@ promise! {
 StoreProfile {
     /// The profile. It exists from the beginning.
     async fn profile(&self) -> Profile {
-        self.read((), |on, ()| read(on).boxed()).await
+        self.read((), |connection, ()| read(connection).boxed()).await
     }
 
     /// The file of this logo, and whether it is that of the store. One that was replaced has a file for
@@ -63,29 +63,29 @@ StoreProfile {
 
     /// Notes that a first step is done.
     async fn note_step(&self, step: FirstStep) -> () {
-        self.write(step, |on, step| note_step(on, *step).boxed()).await
+        self.write(step, |connection, step| note_step(connection, *step).boxed()).await
     }
 
     /// Makes a change, records its act, and remembers the response if the client may repeat the
-    /// request. [`Written::Stale`] if the profile has changed since the change was decided.
+    /// request. [`WriteOutcome::Stale`] if the profile has changed since the change was decided.
     async fn write_profile(
         &self,
         decision: ProfileDecision,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Written {
+    ) -> WriteOutcome {
         let ProfileDecision { profile, png, act } = decision;
         let change = act.is_some().then_some((profile, png, context.now.as_millisecond()));
-        requests::administer(self, change, (act, response, context), |on, change| {
-            write(on, change.as_ref()).boxed()
+        requests::administer(self, change, (act, response, context), |connection, change| {
+            write(connection, change.as_ref()).boxed()
         })
         .await
     }
 }
 }
 
-pub async fn read<S: Sql>(on: &mut S) -> Result<Profile, S::Error> {
-    let row = on.row(READ, &[]).await?.ok_or_else(S::no_row)?;
+pub async fn read<S: Sql>(connection: &mut S) -> Result<Profile, S::Error> {
+    let row = connection.row(READ, &[]).await?.ok_or_else(S::no_row)?;
     let version = row.value(1)?;
     let profile = row.parsed(0, |text| json::stored_profile(text, version))?;
     Ok(Profile {
@@ -94,43 +94,49 @@ pub async fn read<S: Sql>(on: &mut S) -> Result<Profile, S::Error> {
     })
 }
 
-pub async fn note_step<S: Sql>(on: &mut S, step: FirstStep) -> Result<(), S::Error> {
-    on.execute(NOTE_STEP, &[&step.as_str()]).await.map(drop)
+pub async fn note_step<S: Sql>(connection: &mut S, step: FirstStep) -> Result<(), S::Error> {
+    connection
+        .execute(NOTE_STEP, &[&step.as_str()])
+        .await
+        .map(drop)
 }
 
 /// Writes a profile and the file of its logo, at a time in milliseconds.
 async fn write<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     change: Option<&(Profile, Option<Vec<u8>>, i64)>,
-) -> Result<Option<Written>, S::Error> {
+) -> Result<Option<WriteOutcome>, S::Error> {
     let Some((profile, png, now)) = change else {
         return Ok(None);
     };
-    if put(on, profile, profile.version - 1).await? != 1 {
-        return Ok(Some(Written::Stale));
+    if put(connection, profile, profile.version - 1).await? != 1 {
+        return Ok(Some(WriteOutcome::Stale));
     }
     let name = profile.logo.map(|logo| logo.to_string());
-    on.execute(REPLACE_LOGO, &[now, &name]).await?;
+    connection.execute(REPLACE_LOGO, &[now, &name]).await?;
     if png.is_some() {
-        on.execute(ADD_LOGO, &[&name, png]).await?;
+        connection.execute(ADD_LOGO, &[&name, png]).await?;
     }
-    on.execute(FORGET_LOGOS, &[&(now - REPLACED_FOR)]).await?;
+    connection
+        .execute(FORGET_LOGOS, &[&(now - REPLACED_FOR)])
+        .await?;
     Ok(None)
 }
 
 /// Replaces the profile, if it says nothing. Returns whether it did. The file of its logo follows.
-pub async fn fill<S: Sql>(on: &mut S, by: &Profile) -> Result<bool, S::Error> {
-    let present = read(on).await?;
+pub async fn fill<S: Sql>(connection: &mut S, by: &Profile) -> Result<bool, S::Error> {
+    let present = read(connection).await?;
     if !present.is_empty() {
         return Ok(false);
     }
     let logo = by.logo.map(|logo| logo.to_string());
-    on.execute("DELETE FROM logos WHERE name = $1", &[&logo])
+    connection
+        .execute("DELETE FROM logos WHERE name = $1", &[&logo])
         .await?;
     // Nobody has seen this version.
     let version = by.version.max(present.version + 1);
     Ok(put(
-        on,
+        connection,
         &Profile {
             version,
             ..by.clone()
@@ -142,11 +148,12 @@ pub async fn fill<S: Sql>(on: &mut S, by: &Profile) -> Result<bool, S::Error> {
 }
 
 /// Writes the profile, if the one in the store has this version. Returns how many rows.
-async fn put<S: Sql>(on: &mut S, profile: &Profile, seen: i64) -> Result<u64, S::Error> {
+async fn put<S: Sql>(connection: &mut S, profile: &Profile, seen: i64) -> Result<u64, S::Error> {
     let (members, logo) = (
         json::store_profile(profile),
         profile.logo.map(|logo| logo.to_string()),
     );
-    on.execute(WRITE, &[&members, &profile.version, &seen, &logo])
+    connection
+        .execute(WRITE, &[&members, &profile.version, &seen, &logo])
         .await
 }

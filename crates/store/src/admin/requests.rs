@@ -7,10 +7,10 @@ use petstore_domain::{
     store_area::Act,
 };
 
-use super::{Database, Shared, Sql, Work, nothing, promise, record};
+use super::{Database, SharedValue, Sql, Work, nothing, promise, record};
 use crate::{
     StoreError,
-    request_rows::{FORGET_AS_BEFORE, NEWEST_MARK, RECALL, REMEMBER, Seen, seen},
+    request_rows::{FORGET_AS_BEFORE, KnownRequest, NEWEST_MARK, RECALL, REMEMBER, seen},
 };
 
 /// Another process may set the same mark at the same time.
@@ -27,21 +27,21 @@ Requests {
     /// Adds a mark after all remembered requests, if `seen` is still the newest mark, and returns
     /// the newest mark. Marks count from 1; 0 means that there is no mark.
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> i64 {
-        self.write(seen, |on, seen| mark(on, *seen).boxed()).await
+        self.write(seen, |connection, seen| mark(connection, *seen).boxed()).await
     }
 
     /// Forgets requests older than the mark that is `marks` before the newest one: the oldest
     /// first, and at most `limit`. Returns how many.
     async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> usize {
         let limit = i64::from(limit);
-        self.write((marks, limit), |on, (marks, limit)| forget(on, *marks, *limit).boxed()).await
+        self.write((marks, limit), |connection, (marks, limit)| forget(connection, *marks, *limit).boxed()).await
     }
 }
 }
 
 /// The result of a write of administration, such as [`super::Webhooks::write_webhook`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// It was done.
     Done,
     /// The same request was carried out before. This was the response.
@@ -55,37 +55,42 @@ pub enum Written {
     Full,
 }
 
-impl From<Seen> for Written {
-    fn from(seen: Seen) -> Self {
+impl From<KnownRequest> for WriteOutcome {
+    fn from(seen: KnownRequest) -> Self {
         match seen {
-            Seen::Same(response) => Self::Replayed(response),
-            Seen::Other => Self::IdempotencyConflict,
+            KnownRequest::Same(response) => Self::Replayed(response),
+            KnownRequest::Other => Self::IdempotencyConflict,
         }
     }
 }
 
-async fn mark<S: Sql>(on: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
+async fn mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
     if let Some(seen) = seen {
-        on.execute(MARK, &[&seen]).await?;
-        on.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)])
+        connection.execute(MARK, &[&seen]).await?;
+        connection
+            .execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)])
             .await?;
     }
-    on.number(NEWEST_MARK, &[]).await
+    connection.number(NEWEST_MARK, &[]).await
 }
 
-async fn forget<S: Sql>(on: &mut S, marks: i64, limit: i64) -> Result<usize, S::Error> {
-    let forgotten = on.execute(S::FORGET_REQUESTS, &[&marks, &limit]).await?;
-    let before = on.execute(FORGET_AS_BEFORE, &[&marks, &limit]).await?;
+async fn forget<S: Sql>(connection: &mut S, marks: i64, limit: i64) -> Result<usize, S::Error> {
+    let forgotten = connection
+        .execute(S::FORGET_REQUESTS, &[&marks, &limit])
+        .await?;
+    let before = connection
+        .execute(FORGET_AS_BEFORE, &[&marks, &limit])
+        .await?;
     Ok(usize::try_from(forgotten.max(before)).unwrap_or(usize::MAX))
 }
 
 /// The response that is remembered under the idempotency key of a request.
 pub(super) async fn recall<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     request: &IdempotentRequest,
-) -> Result<Option<Seen>, S::Error> {
+) -> Result<Option<KnownRequest>, S::Error> {
     let (lineage, caller) = (request.lineage.number(), request.caller.number());
-    let row = on
+    let row = connection
         .row(RECALL, &[&lineage, &request.key.as_str(), &caller])
         .await?;
     row.map(|row| seen(&row, request)).transpose()
@@ -93,7 +98,7 @@ pub(super) async fn recall<S: Sql>(
 
 /// Remembers a request with its response.
 pub(super) async fn remember<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     request: &IdempotentRequest,
     now: Timestamp,
     response: &StoredResponse,
@@ -104,54 +109,55 @@ pub(super) async fn remember<S: Sql>(
         etag,
         body,
     } = response;
-    on.execute(
-        REMEMBER,
-        &[
-            &request.lineage.number(),
-            &request.key.as_str(),
-            &request.operation,
-            &&request.fingerprint[..],
-            &i32::from(*status),
-            location,
-            etag,
-            body,
-            &now.as_second(),
-        ],
-    )
-    .await?;
+    connection
+        .execute(
+            REMEMBER,
+            &[
+                &request.lineage.number(),
+                &request.key.as_str(),
+                &request.operation,
+                &&request.fingerprint[..],
+                &i32::from(*status),
+                location,
+                etag,
+                body,
+                &now.as_second(),
+            ],
+        )
+        .await?;
     Ok(())
 }
 
 /// Makes a change of administration, unless its request was carried out before, records the acts, and
 /// remembers the response if the client may repeat the request. `make` returns why it made nothing.
-pub(super) async fn administer<D: Database, C: Shared>(
+pub(super) async fn administer<D: Database, C: SharedValue>(
     store: &D,
     change: C,
     (acts, response, context): (impl IntoIterator<Item = Act>, StoredResponse, WriteContext),
-    make: Work<D::Sql, C, Option<Written>>,
-) -> Result<Written, StoreError> {
+    make: Work<D::Sql, C, Option<WriteOutcome>>,
+) -> Result<WriteOutcome, StoreError> {
     let acts: Vec<Act> = acts.into_iter().collect();
     if !acts.is_empty() {
         store.number_changes().await?;
     }
     let written = store.once(
         (change, acts, response, context, make),
-        |on, (change, acts, response, context, make)| {
+        |connection, (change, acts, response, context, make)| {
             async move {
                 let request = context.idempotency.as_ref();
                 if let Some(request) = request
-                    && let Some(known) = recall(on, request).await?
+                    && let Some(known) = recall(connection, request).await?
                 {
                     return Ok(Err(known.into()));
                 }
-                if let Some(not_made) = make(on, change).await? {
+                if let Some(not_made) = make(connection, change).await? {
                     return Ok(Err(not_made));
                 }
                 for act in acts {
-                    record(on, act, context).await?;
+                    record(connection, act, context).await?;
                 }
                 if let Some(request) = request {
-                    remember(on, request, context.now, response).await?;
+                    remember(connection, request, context.now, response).await?;
                 }
                 Ok(Ok(0))
             }
@@ -159,5 +165,5 @@ pub(super) async fn administer<D: Database, C: Shared>(
         },
         nothing,
     );
-    Ok(written.await?.err().unwrap_or(Written::Done))
+    Ok(written.await?.err().unwrap_or(WriteOutcome::Done))
 }

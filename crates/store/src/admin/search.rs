@@ -17,7 +17,7 @@ use petstore_domain::{
 use roaring::RoaringTreemap;
 
 use super::{
-    Doing, Parameter, Sql, fields,
+    Parameter, Sql, SqlFuture, fields,
     plans::{PAGE, Search, UNREAD},
     search_blocks::Wanted,
     word_blocks::BLOCK_BITS,
@@ -36,10 +36,13 @@ type Page = (Vec<StorePet>, Option<PetId>);
 
 /// The animals of a page that has a category, a name or values, in the order of their identifiers.
 /// All statements see the store at one moment.
-pub(super) fn find<'t, S: Sql>(on: &'t mut S, query: &'t PetQuery) -> Doing<'t, S, Page> {
+pub(super) fn find<'t, S: Sql>(
+    connection: &'t mut S,
+    query: &'t PetQuery,
+) -> SqlFuture<'t, S, Page> {
     async move {
         let wanted = usize::from(query.limit.get()) + 1;
-        let mut found = first(on, query, wanted).await?;
+        let mut found = first(connection, query, wanted).await?;
         let has_more = found.len() == wanted;
         found.truncate(wanted - 1);
         let next = found.last().filter(|_| has_more).copied();
@@ -49,7 +52,7 @@ pub(super) fn find<'t, S: Sql>(on: &'t mut S, query: &'t PetQuery) -> Doing<'t, 
                 .map(|at| found.get(at).unwrap_or(last).get())
                 .collect();
             let ids: Vec<&dyn Parameter> = ids.iter().map(|id| id as _).collect();
-            for row in on.rows(&reads_of::<S>(query).pets, &ids).await? {
+            for row in connection.rows(&reads_of::<S>(query).pets, &ids).await? {
                 pets.push(pet_with_order(&row)?);
             }
             let order = Order::of(query);
@@ -62,19 +65,19 @@ pub(super) fn find<'t, S: Sql>(on: &'t mut S, query: &'t PetQuery) -> Doing<'t, 
 
 /// How many animals of any page the query finds, up to so many.
 pub(super) fn count<'t, S: Sql>(
-    on: &'t mut S,
+    connection: &'t mut S,
     (query, most): &'t (PetQuery, usize),
-) -> Doing<'t, S, usize> {
-    count_up_to(on, query, *most).boxed()
+) -> SqlFuture<'t, S, usize> {
+    count_up_to(connection, query, *most).boxed()
 }
 
 /// The same, as a part of other work.
 pub(super) async fn count_up_to<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     query: &PetQuery,
     most: usize,
 ) -> Result<usize, S::Error> {
-    Ok(first(on, query, most).await?.len())
+    Ok(first(connection, query, most).await?.len())
 }
 
 /// The statements for the table that has the animals.
@@ -84,19 +87,19 @@ fn reads_of<S: Sql>(query: &PetQuery) -> &'static Search {
 
 /// The first animals that a query finds, in its order.
 async fn first<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     query: &PetQuery,
     wanted: usize,
 ) -> Result<Vec<PetId>, S::Error> {
     let order = Order::of(query);
     let sought = match &query.phrase {
-        Some(phrase) => Some(phrase.among(&fields::list(on).await?)),
+        Some(phrase) => Some(phrase.among(&fields::list(connection).await?)),
         None => None,
     };
     let (mut read, mut found, mut after) = (RoaringTreemap::new(), Vec::new(), order.after);
     'read: loop {
         let sql = &reads_of::<S>(query).unmerged[usize::from(order.is_descending)];
-        let rows = on.rows(sql, &[&after]).await?;
+        let rows = connection.rows(sql, &[&after]).await?;
         for row in &rows {
             after = row.value(0)?;
             read.insert(after.unsigned_abs());
@@ -128,7 +131,7 @@ async fn first<S: Sql>(
     // What is behind a full page is neither read nor wanted.
     let end = found.last().filter(|_| found.len() == wanted).copied();
     let mut in_common = Wanted::of(query, sought.as_ref());
-    found.extend(in_sets(on, &mut in_common, order, (wanted, end), &read).await?);
+    found.extend(in_sets(connection, &mut in_common, order, (wanted, end), &read).await?);
     found.sort_unstable_by_key(|&id| order.key(id));
     Ok(found
         .into_iter()
@@ -168,7 +171,7 @@ impl Order {
 /// The first animals of an order that are in all sets, without those that were read. At most so many,
 /// and none that are behind the block of the second identifier.
 async fn in_sets<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     wanted: &mut Wanted<'_>,
     order: Order,
     (most, end): (usize, Option<i64>),
@@ -176,7 +179,9 @@ async fn in_sets<S: Sql>(
 ) -> Result<Vec<i64>, S::Error> {
     let (mut found, mut from) = (Vec::new(), order.after >> BLOCK_BITS);
     for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[2])) {
-        let next = wanted.next_block(on, order.is_descending, from).await?;
+        let next = wanted
+            .next_block(connection, order.is_descending, from)
+            .await?;
         let is_wanted =
             |block: &i64| end.is_none_or(|end| order.key(*block) <= order.key(end >> BLOCK_BITS));
         let Some(next) = next.filter(is_wanted) else {
@@ -187,7 +192,7 @@ async fn in_sets<S: Sql>(
         } else {
             (next, next.saturating_add(blocks))
         };
-        let by_block = wanted.find(on, [lowest, until]).await?.into_iter();
+        let by_block = wanted.find(connection, [lowest, until]).await?.into_iter();
         let id = |block: i64, low| (block << BLOCK_BITS) | i64::from(low);
         let is_next = |id: &i64| order.has(*id) && !read.contains(id.unsigned_abs());
         let missing = most - found.len();

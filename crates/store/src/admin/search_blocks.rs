@@ -61,13 +61,13 @@ impl<'q> Wanted<'q> {
     /// The first block from this one on, in ascending or descending order, that may have animals.
     pub(super) async fn next_block<S: Sql>(
         &self,
-        on: &mut S,
+        connection: &mut S,
         is_descending: bool,
         from: i64,
     ) -> Result<Option<i64>, S::Error> {
         let sets = self.all.first().map_or(&self.lists[..], slice::from_ref);
         let sets = sets.iter().map(|&set| values![set, from]).collect();
-        let next = on
+        let next = connection
             .rows_each(NEXT_BLOCK[usize::from(is_descending)], sets)
             .await?;
         let next: Result<Vec<Option<i64>>, _> =
@@ -84,7 +84,7 @@ impl<'q> Wanted<'q> {
     /// the others are only read where these left animals.
     pub(super) async fn find<S: Sql>(
         &mut self,
-        on: &mut S,
+        connection: &mut S,
         [lowest, until]: [i64; 2],
     ) -> Result<Blocks, S::Error> {
         let sets = self
@@ -92,19 +92,24 @@ impl<'q> Wanted<'q> {
             .iter()
             .chain(&self.all)
             .map(|&set| values![set, lowest, until]);
-        let mut sets = on.rows_each(SET_OF, sets.collect()).await?.into_iter();
+        let mut sets = connection
+            .rows_each(SET_OF, sets.collect())
+            .await?
+            .into_iter();
         let mut found = union_of::<S>(sets.by_ref().take(self.lists.len()))?;
         for of_value in sets {
             narrow(&mut found, &union_of::<S>([of_value])?);
         }
         if let Some(prefix) = self.query.prefix() {
             let range = Range::beginning(prefix.as_str());
-            let named = range.find(on, &blocks_of(&found), str::is_empty).await?;
+            let named = range
+                .find(connection, &blocks_of(&found), str::is_empty)
+                .await?;
             narrow(&mut found, &named);
         }
         if let Some(dates) = &self.query.dates {
             let dated = Range::dates(dates)
-                .find(on, &blocks_of(&found), |_| true)
+                .find(connection, &blocks_of(&found), |_| true)
                 .await?;
             narrow(&mut found, &dated);
         }
@@ -112,10 +117,10 @@ impl<'q> Wanted<'q> {
             let mut with_unique = found.clone();
             narrow(
                 &mut with_unique,
-                &in_sets(on, &sought.unique, [lowest, until]).await?,
+                &in_sets(connection, &sought.unique, [lowest, until]).await?,
             );
             for (count, word) in &mut self.words {
-                if let Some(have) = with_word(on, &found, sought, word).await? {
+                if let Some(have) = with_word(connection, &found, sought, word).await? {
                     *count = have.values().map(RoaringBitmap::len).sum();
                     narrow(&mut found, &have);
                 }
@@ -132,7 +137,7 @@ impl<'q> Wanted<'q> {
 /// The animals of these blocks that have a word, in their names, their values, as a label, or as their number. `None`
 /// if there are no blocks, or if every animal has it.
 async fn with_word<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     found: &Blocks,
     sought: &Sought,
     word: &Word,
@@ -146,9 +151,9 @@ async fn with_word<S: Sql>(
     }
     let range = Range::beginning(word.prefix.as_str());
     let mut have = range
-        .find(on, &blocks, |field| sought.looks_at(field, word))
+        .find(connection, &blocks, |field| sought.looks_at(field, word))
         .await?;
-    for (block, pets) in in_sets(on, &word.labelled, [*first, last + 1]).await? {
+    for (block, pets) in in_sets(connection, &word.labelled, [*first, last + 1]).await? {
         *have.entry(block).or_default() |= pets;
     }
     if let Some(id) = word.id {
@@ -161,7 +166,7 @@ async fn with_word<S: Sql>(
 
 /// The animals that have one of these values.
 async fn in_sets<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     values: &[ValueFilter],
     [lowest, until]: [i64; 2],
 ) -> Result<Blocks, S::Error> {
@@ -169,7 +174,7 @@ async fn in_sets<S: Sql>(
         .iter()
         .map(|value| values![of_filter(value), lowest, until])
         .collect();
-    union_of::<S>(on.rows_each(SET_OF, sets).await?)
+    union_of::<S>(connection.rows_each(SET_OF, sets).await?)
 }
 
 fn union_of<S: Sql>(sets: impl IntoIterator<Item = Vec<S::Row>>) -> Result<Blocks, S::Error> {

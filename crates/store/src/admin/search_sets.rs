@@ -15,7 +15,7 @@ use roaring::RoaringBitmap;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Doing, Parameter, Sql, fields, values,
+    Parameter, Sql, SqlFuture, fields, values,
     word_blocks::{self, BLOCK_BITS},
 };
 use crate::columns::{Cell, Columns};
@@ -63,10 +63,10 @@ const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2,
 const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 
 /// Whether more animals than `few` wait to be merged, or so many times 512 bytes of names and values.
-pub fn is_due<'t, S: Sql>(on: &'t mut S, few: &'t u64) -> Doing<'t, S, bool> {
+pub fn is_due<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, S, bool> {
     async move {
         let few = i64::try_from(*few).unwrap_or(i64::MAX);
-        let row = on
+        let row = connection
             .row(UNMERGED, &[&few.saturating_add(1)])
             .await?
             .ok_or_else(S::no_row)?;
@@ -82,28 +82,28 @@ pub fn is_due<'t, S: Sql>(on: &'t mut S, few: &'t u64) -> Doing<'t, S, bool> {
 /// with a later state. So the animal leaves the sets of all its changes, and joins those of its
 /// present state, which cannot be older than the changes. A change without a name left the name as it
 /// was.
-pub fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t, S, bool> {
+pub fn merge<'t, S: Sql>(connection: &'t mut S, (): &'t ()) -> SqlFuture<'t, S, bool> {
     async move {
-        on.execute(ONE_MERGES, &[]).await?;
-        let fields = fields::set(&on.rows(fields::LIST, &[]).await?)?;
+        connection.execute(ONE_MERGES, &[]).await?;
+        let fields = fields::set(&connection.rows(fields::LIST, &[]).await?)?;
         let mut changes = Changes::default();
         let (mut taken, mut has_more) = (0, true);
         while has_more && taken < STEP && changes.bytes < STEP_BYTES {
             // By identifier, whether the name may have changed.
             let mut ids = BTreeMap::new();
-            for row in on.rows(TAKE, &[]).await? {
+            for row in connection.rows(TAKE, &[]).await? {
                 let id = row.value(0)?;
                 let is_new = row.text(1)?.is_none();
                 let has_name = changes.add(&fields, id, (&row, 1), false, true)?;
                 *ids.entry(id).or_default() |= is_new || has_name;
             }
             if ids.is_empty() {
-                let new = on.rows(NEW, &[]).await?;
+                let new = connection.rows(NEW, &[]).await?;
                 for row in &new {
                     ids.insert(row.value(0)?, true);
                 }
                 if let Some((last, _)) = ids.last_key_value() {
-                    on.execute(MERGED, &[last]).await?;
+                    connection.execute(MERGED, &[last]).await?;
                 }
             }
             (taken, has_more) = (taken + ids.len(), !ids.is_empty());
@@ -111,7 +111,7 @@ pub fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t, S, bool> {
             let all: Vec<i64> = ids.keys().copied().collect();
             let ranges = all.chunk_by(|id, next| next - id == 1);
             let ranges = ranges.filter_map(|of| Some(values![*of.first()?, *of.last()?]));
-            for row in on
+            for row in connection
                 .rows_each(PRESENT, ranges.collect())
                 .await?
                 .iter()
@@ -122,7 +122,7 @@ pub fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t, S, bool> {
                 changes.add(&fields, id, (row, 1), true, has_name)?;
             }
         }
-        changes.write(on).await?;
+        changes.write(connection).await?;
         Ok(has_more)
     }
     .boxed()
@@ -173,13 +173,13 @@ impl Changes {
         Ok(name.is_some())
     }
 
-    async fn write<S: Sql>(self, on: &mut S) -> Result<(), S::Error> {
+    async fn write<S: Sql>(self, connection: &mut S) -> Result<(), S::Error> {
         let sets = self
             .sets
             .keys()
             .map(|&(set, block)| values![set, block])
             .collect();
-        let before = on.rows_each(SET, sets).await?;
+        let before = connection.rows_each(SET, sets).await?;
         let (mut put, mut remove) = (Vec::new(), Vec::new());
         for (((set, block), changes), row) in self.sets.into_iter().zip(before) {
             let before = row
@@ -199,9 +199,9 @@ impl Changes {
                 put.push(values![set, block, encoded(&after)]);
             }
         }
-        on.execute_each(PUT, put).await?;
-        on.execute_each(REMOVE, remove).await?;
-        word_blocks::write(on, self.words).await
+        connection.execute_each(PUT, put).await?;
+        connection.execute_each(REMOVE, remove).await?;
+        word_blocks::write(connection, self.words).await
     }
 }
 

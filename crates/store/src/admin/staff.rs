@@ -95,12 +95,12 @@ Staff {
     }
 
     /// Makes a change of a member and their sessions, completely or not at all.
-    async fn write_staff(&self, change: StaffChange, context: WriteContext) -> StaffWritten {
+    async fn write_staff(&self, change: StaffChange, context: WriteContext) -> StaffWriteOutcome {
         self.number_changes().await?;
         let written = self.once(
             (change, context),
-            |on, (change, context)| write(on, change, context).boxed(),
-            |_, id| future::ready(Ok(StaffWritten::Done(StaffId(*id)))).boxed(),
+            |connection, (change, context)| write(connection, change, context).boxed(),
+            |_, id| future::ready(Ok(StaffWriteOutcome::Done(StaffId(*id)))).boxed(),
         );
         Ok(written.await?.unwrap_or_else(|refused| refused))
     }
@@ -118,13 +118,13 @@ Staff {
 
     /// Records when a session was used. Ignores an earlier time, and an ended session.
     async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> () {
-        self.write((digest, at), |on, (digest, at)| touch(on, digest, *at).boxed()).await
+        self.write((digest, at), |connection, (digest, at)| touch(connection, digest, *at).boxed()).await
     }
 
     /// Ends sessions that were last used, or began, at or before these times, and returns how many.
     async fn forget_sessions(&self, seen: Timestamp, begun: Timestamp) -> usize {
         let before = (seen.as_millisecond(), begun.as_millisecond());
-        self.write(before, |on, before| forget(on, *before).boxed()).await
+        self.write(before, |connection, before| forget(connection, *before).boxed()).await
     }
 
     /// Records an act that changes nothing, such as a failed attempt to sign in.
@@ -132,8 +132,8 @@ Staff {
         self.number_changes().await?;
         let recorded = self.once(
             (act, context),
-            |on, (act, context)| {
-                async { Ok(Ok(record(on, act, context).await.map(|()| 0)?)) }.boxed()
+            |connection, (act, context)| {
+                async { Ok(Ok(record(connection, act, context).await.map(|()| 0)?)) }.boxed()
             },
             nothing,
         );
@@ -158,7 +158,7 @@ pub enum StaffKey {
 /// The result of [`Staff::write_staff`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "a comment says what a name does not")]
-pub enum StaffWritten {
+pub enum StaffWriteOutcome {
     Done(StaffId),
     /// Nothing was done: the member has another version.
     Stale,
@@ -169,10 +169,10 @@ pub enum StaffWritten {
 }
 
 async fn write<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     change: &StaffChange,
     context: &WriteContext,
-) -> Result<Result<i64, StaffWritten>, S::Error> {
+) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
     let StaffChange {
         seen,
         after,
@@ -181,9 +181,9 @@ async fn write<S: Sql>(
         act,
     } = change;
     let written = if *seen == 0 {
-        add(on, after).await?
+        add(connection, after).await?
     } else {
-        update(on, *seen, after).await?
+        update(connection, *seen, after).await?
     };
     let id = match written {
         Ok(id) => id,
@@ -195,30 +195,30 @@ async fn write<S: Sql>(
         EndedSessions::None | EndedSessions::All => (None, None),
     };
     if *ends != EndedSessions::None {
-        on.execute(END, &[&id, &kept, &ended]).await?;
+        connection.execute(END, &[&id, &kept, &ended]).await?;
     }
     if let Some(session) = begins {
-        begin(on, id, session).await?;
+        begin(connection, id, session).await?;
     }
     if let Some(act) = act {
         let mut act = act.clone();
         act.subject.id = Some(id);
-        record(on, &act, context).await?;
+        record(connection, &act, context).await?;
     }
     Ok(Ok(id))
 }
 
 async fn add<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     member: &StaffMember,
-) -> Result<Result<i64, StaffWritten>, S::Error> {
-    on.execute(ONE_ADDS, &[]).await?;
-    if on.number(COUNT, &[]).await? >= StaffMember::MAX {
-        return Ok(Err(StaffWritten::Full));
+) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
+    connection.execute(ONE_ADDS, &[]).await?;
+    if connection.number(COUNT, &[]).await? >= StaffMember::MAX {
+        return Ok(Err(StaffWriteOutcome::Full));
     }
     let (link, until) = link(member);
     let (issuer, subject) = identity(member);
-    let added = on
+    let added = connection
         .row(
             INSERT,
             &[
@@ -234,14 +234,16 @@ async fn add<S: Sql>(
             ],
         )
         .await?;
-    added.map_or(Ok(Err(StaffWritten::NameTaken)), |row| row.value(0).map(Ok))
+    added.map_or(Ok(Err(StaffWriteOutcome::NameTaken)), |row| {
+        row.value(0).map(Ok)
+    })
 }
 
 async fn update<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     seen: i64,
     member: &StaffMember,
-) -> Result<Result<i64, StaffWritten>, S::Error> {
+) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
     let (link, until) = link(member);
     let (issuer, subject) = identity(member);
     let (second, passkeys) = (member.second_factor.as_ref(), &member.passkeys);
@@ -254,7 +256,7 @@ async fn update<S: Sql>(
             .flat_map(|digest| *digest.as_bytes())
             .collect()
     };
-    let changed = on
+    let changed = connection
         .execute(
             UPDATE,
             &[
@@ -280,7 +282,7 @@ async fn update<S: Sql>(
         )
         .await?;
     Ok(if changed == 0 {
-        Err(StaffWritten::Stale)
+        Err(StaffWriteOutcome::Stale)
     } else {
         Ok(member.id.0)
     })
@@ -322,33 +324,43 @@ fn identity(member: &StaffMember) -> (Option<&str>, Option<&str>) {
         .unzip()
 }
 
-async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<(), S::Error> {
-    on.execute(
-        BEGIN,
-        &[
-            &&session.digest.as_bytes()[..],
-            &id,
-            &session.begun_at.as_millisecond(),
-            &session.seen_at.as_millisecond(),
-            &session.confirmed_at.map(Timestamp::as_millisecond),
-            &session.address,
-            &session.browser,
-            &session.provider_session,
-        ],
-    )
-    .await?;
-    on.execute(LIMIT, &[&id, &MAX_SESSIONS]).await?;
+async fn begin<S: Sql>(
+    connection: &mut S,
+    id: i64,
+    session: &StaffSession,
+) -> Result<(), S::Error> {
+    connection
+        .execute(
+            BEGIN,
+            &[
+                &&session.digest.as_bytes()[..],
+                &id,
+                &session.begun_at.as_millisecond(),
+                &session.seen_at.as_millisecond(),
+                &session.confirmed_at.map(Timestamp::as_millisecond),
+                &session.address,
+                &session.browser,
+                &session.provider_session,
+            ],
+        )
+        .await?;
+    connection.execute(LIMIT, &[&id, &MAX_SESSIONS]).await?;
     Ok(())
 }
 
-async fn touch<S: Sql>(on: &mut S, digest: &TokenDigest, at: Timestamp) -> Result<(), S::Error> {
-    on.execute(TOUCH, &[&&digest.as_bytes()[..], &at.as_millisecond()])
+async fn touch<S: Sql>(
+    connection: &mut S,
+    digest: &TokenDigest,
+    at: Timestamp,
+) -> Result<(), S::Error> {
+    connection
+        .execute(TOUCH, &[&&digest.as_bytes()[..], &at.as_millisecond()])
         .await?;
     Ok(())
 }
 
-async fn forget<S: Sql>(on: &mut S, (seen, begun): (i64, i64)) -> Result<usize, S::Error> {
-    let forgotten = on.execute(FORGET, &[&seen, &begun]).await?;
+async fn forget<S: Sql>(connection: &mut S, (seen, begun): (i64, i64)) -> Result<usize, S::Error> {
+    let forgotten = connection.execute(FORGET, &[&seen, &begun]).await?;
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
 }
 

@@ -13,7 +13,7 @@ use super::{
     Database, ONE_ADDS, Parameter, Sql,
     deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
     nothing, promise,
-    requests::{self, Written},
+    requests::{self, WriteOutcome},
     values,
 };
 use crate::{StoreError, columns::Columns};
@@ -51,13 +51,13 @@ Webhooks {
 
     /// An identifier for a new webhook, which is never given again.
     async fn draw_webhook_id(&self) -> i64 {
-        self.write((), |on, ()| on.number(D::Sql::DRAW_WEBHOOK_ID, &[])).await
+        self.write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[])).await
     }
 
-    /// What is remembered of a request: [`Written::Replayed`] or
-    /// [`Written::IdempotencyConflict`]; `None` if it was not carried out.
-    async fn recall_request(&self, request: IdempotentRequest) -> Option<Written> {
-        let recalled = self.once(request, |on, request| recall(on, request).boxed(), nothing);
+    /// What is remembered of a request: [`WriteOutcome::Replayed`] or
+    /// [`WriteOutcome::IdempotencyConflict`]; `None` if it was not carried out.
+    async fn recall_request(&self, request: IdempotentRequest) -> Option<WriteOutcome> {
+        let recalled = self.once(request, |connection, request| recall(connection, request).boxed(), nothing);
         Ok(recalled.await?.err().flatten())
     }
 
@@ -69,9 +69,9 @@ Webhooks {
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Written {
-        requests::administer(self, change, (act, response, context), |on, change| {
-            write(on, change).boxed()
+    ) -> WriteOutcome {
+        requests::administer(self, change, (act, response, context), |connection, change| {
+            write(connection, change).boxed()
         })
         .await
     }
@@ -83,7 +83,7 @@ Webhooks {
             // For its act.
             self.number_changes().await?;
         }
-        self.write(updates, |on, updates| deliveries::save(on, updates).boxed()).await
+        self.write(updates, |connection, updates| deliveries::save(connection, updates).boxed()).await
     }
 
     /// The messages of a webhook that wait, in ascending order.
@@ -99,7 +99,7 @@ Webhooks {
     /// Removes a test message from those that wait. Returns `true` to at most one caller, and that
     /// caller sends the message.
     async fn take_test(&self, message_id: String) -> bool {
-        let taken = self.once(message_id, |on, id| deliveries::take_test(on, id).boxed(), nothing);
+        let taken = self.once(message_id, |connection, id| deliveries::take_test(connection, id).boxed(), nothing);
         Ok(taken.await?.is_ok())
     }
 
@@ -114,7 +114,7 @@ Webhooks {
     async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> () {
         let added = self.once(
             (webhook, attempt),
-            |on, (webhook, attempt)| deliveries::add_one(on, *webhook, attempt).boxed(),
+            |connection, (webhook, attempt)| deliveries::add_one(connection, *webhook, attempt).boxed(),
             nothing,
         );
         let Ok(()) = added.await?;
@@ -125,53 +125,58 @@ Webhooks {
 
 /// Refuses in any case, because it does nothing.
 async fn recall<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     request: &IdempotentRequest,
-) -> Result<Result<i64, Option<Written>>, S::Error> {
-    Ok(Err(requests::recall(on, request).await?.map(Written::from)))
+) -> Result<Result<i64, Option<WriteOutcome>>, S::Error> {
+    Ok(Err(requests::recall(connection, request)
+        .await?
+        .map(WriteOutcome::from)))
 }
 
-async fn write<S: Sql>(on: &mut S, change: &WebhookChange) -> Result<Option<Written>, S::Error> {
+async fn write<S: Sql>(
+    connection: &mut S,
+    change: &WebhookChange,
+) -> Result<Option<WriteOutcome>, S::Error> {
     let limit = match change {
         WebhookChange::Add(_) => Some((COUNT, Webhook::MAX)),
         WebhookChange::Test(_) => Some((COUNT_TESTS, Webhook::MAX_TESTS)),
         _ => None,
     };
     if let Some((count, max)) = limit {
-        on.execute(ONE_ADDS, &[]).await?;
-        if on.number(count, &[]).await? >= max {
-            return Ok(Some(Written::Full));
+        connection.execute(ONE_ADDS, &[]).await?;
+        if connection.number(count, &[]).await? >= max {
+            return Ok(Some(WriteOutcome::Full));
         }
     }
     let changed = match change {
-        WebhookChange::Add(new) => insert(on, new).await?,
+        WebhookChange::Add(new) => insert(connection, new).await?,
         WebhookChange::Change {
             after,
             secrets,
             restart,
         } => {
-            let changed = update(on, after, secrets).await?;
+            let changed = update(connection, after, secrets).await?;
             if changed == 1 {
-                restart_at(on, after.id, *restart).await?;
+                restart_at(connection, after.id, *restart).await?;
             }
             changed
         }
-        WebhookChange::Delete { id, version } => on.execute(DELETE, &[id, version]).await?,
+        WebhookChange::Delete { id, version } => connection.execute(DELETE, &[id, version]).await?,
         WebhookChange::Test(TestMessage {
             webhook,
             message_id,
         }) => {
-            if on.execute(LOCK, &[webhook]).await? == 0 {
-                return Ok(Some(Written::Stale));
+            if connection.execute(LOCK, &[webhook]).await? == 0 {
+                return Ok(Some(WriteOutcome::Stale));
             }
-            on.execute(ADD_TEST, &[message_id, webhook]).await?
+            connection.execute(ADD_TEST, &[message_id, webhook]).await?
         }
         WebhookChange::Nothing => 1,
     };
-    Ok((changed != 1).then_some(Written::Stale))
+    Ok((changed != 1).then_some(WriteOutcome::Stale))
 }
 
-async fn insert<S: Sql>(on: &mut S, new: &StoredWebhook) -> Result<u64, S::Error> {
+async fn insert<S: Sql>(connection: &mut S, new: &StoredWebhook) -> Result<u64, S::Error> {
     let StoredWebhook {
         webhook,
         secrets,
@@ -179,49 +184,51 @@ async fn insert<S: Sql>(on: &mut S, new: &StoredWebhook) -> Result<u64, S::Error
         ..
     } = new;
     let (previous, until) = previous(secrets);
-    on.execute(
-        INSERT,
-        &[
-            &webhook.id,
-            &webhook.url,
-            &webhook.types_text(),
-            &webhook.description.as_ref().map(Label::as_str),
-            &webhook.disabled.map(DisabledReason::as_str),
-            &webhook.created_at.as_millisecond(),
-            &webhook.updated_at.as_millisecond(),
-            &webhook.version,
-            &secrets.current,
-            &previous,
-            &until,
-            &progress.cursor,
-            &progress.last,
-        ],
-    )
-    .await
+    connection
+        .execute(
+            INSERT,
+            &[
+                &webhook.id,
+                &webhook.url,
+                &webhook.types_text(),
+                &webhook.description.as_ref().map(Label::as_str),
+                &webhook.disabled.map(DisabledReason::as_str),
+                &webhook.created_at.as_millisecond(),
+                &webhook.updated_at.as_millisecond(),
+                &webhook.version,
+                &secrets.current,
+                &previous,
+                &until,
+                &progress.cursor,
+                &progress.last,
+            ],
+        )
+        .await
 }
 
 async fn update<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     after: &Webhook,
     secrets: &SealedSecrets,
 ) -> Result<u64, S::Error> {
     let (previous, until) = previous(secrets);
-    on.execute(
-        UPDATE,
-        &[
-            &after.id,
-            &after.url,
-            &after.types_text(),
-            &after.description.as_ref().map(Label::as_str),
-            &after.disabled.map(DisabledReason::as_str),
-            &after.updated_at.as_millisecond(),
-            &after.version,
-            &secrets.current,
-            &previous,
-            &until,
-        ],
-    )
-    .await
+    connection
+        .execute(
+            UPDATE,
+            &[
+                &after.id,
+                &after.url,
+                &after.types_text(),
+                &after.description.as_ref().map(Label::as_str),
+                &after.disabled.map(DisabledReason::as_str),
+                &after.updated_at.as_millisecond(),
+                &after.version,
+                &secrets.current,
+                &previous,
+                &until,
+            ],
+        )
+        .await
 }
 
 /// The columns of the secret before the present one.
@@ -232,18 +239,24 @@ fn previous(secrets: &SealedSecrets) -> (Option<&[u8]>, Option<i64>) {
         .unzip()
 }
 
-async fn restart_at<S: Sql>(on: &mut S, id: i64, restart: Option<Restart>) -> Result<(), S::Error> {
+async fn restart_at<S: Sql>(
+    connection: &mut S,
+    id: i64,
+    restart: Option<Restart>,
+) -> Result<(), S::Error> {
     match restart {
         None => return Ok(()),
         Some(Restart::Resume(now)) => {
-            on.execute(RESUME, &[&now.as_millisecond(), &id]).await?;
+            connection
+                .execute(RESUME, &[&now.as_millisecond(), &id])
+                .await?;
         }
         Some(Restart::From(seq)) => {
-            on.execute(DROP_WAITING, &[&id]).await?;
-            on.execute(SKIP, &[&seq, &id]).await?;
+            connection.execute(DROP_WAITING, &[&id]).await?;
+            connection.execute(SKIP, &[&seq, &id]).await?;
         }
     }
-    on.execute(SUCCEED, &[&id]).await?;
+    connection.execute(SUCCEED, &[&id]).await?;
     Ok(())
 }
 

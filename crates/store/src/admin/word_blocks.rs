@@ -85,7 +85,7 @@ impl Range {
     /// The animals of each of these blocks that have one of the words in a field that `is_sought`.
     pub(super) async fn find<S: Sql>(
         &self,
-        on: &mut S,
+        connection: &mut S,
         blocks: &[i64],
         is_sought: impl Fn(&str) -> bool + Send + Sync,
     ) -> Result<Blocks, S::Error> {
@@ -96,7 +96,7 @@ impl Range {
                 .iter()
                 .map(|&block| values![block, &from[..], &until[..]])
                 .collect();
-            for (&block, rows) in blocks.iter().zip(on.rows_each(OF_RANGE, of).await?) {
+            for (&block, rows) in blocks.iter().zip(connection.rows_each(OF_RANGE, of).await?) {
                 let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
                 for row in rows {
                     each(&row, 0, |word, lows| {
@@ -116,7 +116,7 @@ impl Range {
 
 /// The first entry of the row of each of these entries of a block.
 async fn rows_of<S: Sql>(
-    on: &mut S,
+    connection: &mut S,
     block: i64,
     changes: &[(Vec<u8>, bool)],
 ) -> Result<Vec<Vec<u8>>, S::Error> {
@@ -125,11 +125,11 @@ async fn rows_of<S: Sql>(
             .iter()
             .map(|(entry, _)| values![block, entry.clone()])
             .collect();
-        let rows = on.rows_each(ROW_OF, of).await?;
+        let rows = connection.rows_each(ROW_OF, of).await?;
         let first = |rows: &Vec<S::Row>| rows.first().map_or(Ok(Vec::new()), |row| row.value(0));
         return rows.iter().map(first).collect();
     }
-    let all = on.rows(ROWS, &[&block]).await?;
+    let all = connection.rows(ROWS, &[&block]).await?;
     let all: Vec<Vec<u8>> = all
         .iter()
         .map(|row| row.value(0))
@@ -142,13 +142,13 @@ async fn rows_of<S: Sql>(
 }
 
 /// Writes the rows whose entries change.
-pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S::Error> {
+pub(super) async fn write<S: Sql>(connection: &mut S, changes: Changes) -> Result<(), S::Error> {
     let (mut by_block, mut by_row) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
     for ((block, entry), is_in) in changes {
         by_block.entry(block).or_default().push((entry, is_in));
     }
     for (block, changes) in by_block {
-        let firsts = rows_of(on, block, &changes).await?;
+        let firsts = rows_of(connection, block, &changes).await?;
         for (change, first) in changes.into_iter().zip(firsts) {
             by_row.entry((block, first)).or_default().push(change);
         }
@@ -157,7 +157,7 @@ pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S:
         .keys()
         .map(|(block, first)| values![*block, first.clone()])
         .collect();
-    let before = on.rows_each(WORDS, of).await?;
+    let before = connection.rows_each(WORDS, of).await?;
     let (mut put, mut remove) = (Vec::new(), Vec::new());
     for (((block, first), changes), before) in by_row.into_iter().zip(before) {
         let mut words = BTreeMap::new();
@@ -184,8 +184,8 @@ pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S:
                 .map(|(first, (_, row))| values![block, first, row.clone()]),
         );
     }
-    on.execute_each(PUT, put).await?;
-    on.execute_each(REMOVE, remove).await?;
+    connection.execute_each(PUT, put).await?;
+    connection.execute_each(REMOVE, remove).await?;
     Ok(())
 }
 

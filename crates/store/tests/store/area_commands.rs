@@ -12,7 +12,7 @@ use petstore_domain::{
         Refusal, Resource, Withdrawal, WithdrawalReason,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 use petstore_testing::{
     area::{
         add, any, change, complete, execute, give_back, kept, label, now, order, order_id, patch,
@@ -200,7 +200,7 @@ pub(crate) async fn the_commands_of_a_request_see_those_before_them(store: AnySt
         Command::PlaceOrder(sell(pet_id(1))),
     ];
     let done = execute(&store, sees_all).await;
-    let Executed::Done { changes, response } = done else {
+    let ExecutionOutcome::Done { changes, response } = done else {
         panic!("{done:?}")
     };
     assert_eq!(changes.len(), 11);
@@ -221,7 +221,7 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
         withdraw(id),
     ];
     let refused = execute(&store, fails_last).await;
-    let Executed::Refused {
+    let ExecutionOutcome::Refused {
         index: 2,
         refusal: Refusal::OpenOrder(conflict),
     } = refused
@@ -236,7 +236,7 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
     let stale = vec![Command::PlaceOrder(reserve(id)), stale];
     let stale = execute(&store, stale).await;
     let refusal = Refusal::PreconditionFailed(Some(Box::new(Resource::Pet(before.clone()))));
-    assert_eq!(stale, Executed::Refused { index: 1, refusal });
+    assert_eq!(stale, ExecutionOutcome::Refused { index: 1, refusal });
     assert_eq!(store.get_order(order_id(1)).await.unwrap(), None);
     assert_eq!(count(&store).await, 1);
 }
@@ -262,7 +262,7 @@ pub(crate) async fn an_animal_that_a_request_adds_or_restores_and_withdraws_is_w
     let add = Command::add(new_pet("Rex", 1, Sold));
     for (first, version) in [(add, 2), (restore(id), 4)] {
         let done = execute(&store, vec![first, withdraw(id)]).await;
-        let Executed::Done { changes, .. } = done else {
+        let ExecutionOutcome::Done { changes, .. } = done else {
             panic!("{done:?}")
         };
         expect_stored(&store, &changes[1..]).await;
@@ -293,20 +293,20 @@ pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_
         page.changes.iter().map(JournalEntry::length).sum()
     };
     let done = execute(&store, batch(1).await.0).await;
-    assert!(matches!(done, Executed::Done { .. }), "{done:?}");
+    assert!(matches!(done, ExecutionOutcome::Done { .. }), "{done:?}");
     let rest = (2 << 20) - written().await + 1;
     let (too_long, id) = batch(rest + 1).await;
     let refused = execute(&store, too_long).await;
     assert_eq!(
         refused,
-        Executed::Refused {
+        ExecutionOutcome::Refused {
             index: 17,
             refusal: Refusal::TooLong
         }
     );
     assert_eq!(pet(&store, id).await.version, 1);
     let done = execute(&store, batch(rest).await.0).await;
-    assert!(matches!(done, Executed::Done { .. }));
+    assert!(matches!(done, ExecutionOutcome::Done { .. }));
     assert_eq!(written().await, 2 << 20);
 }
 
@@ -315,13 +315,13 @@ pub(crate) async fn what_a_batch_leaves_as_it_is_counts_as_if_it_had_changed(sto
     let refused = execute(&store, patches(id, [1; 100])).await;
     assert_eq!(
         refused,
-        Executed::Refused {
+        ExecutionOutcome::Refused {
             index: 17,
             refusal: Refusal::TooLong
         }
     );
     let done = execute(&store, patches(id, [1; 17])).await;
-    assert!(matches!(done, Executed::Done { .. }), "{done:?}");
+    assert!(matches!(done, ExecutionOutcome::Done { .. }), "{done:?}");
 }
 
 pub(crate) async fn of_many_orders_for_one_animal_one_is_placed(store: AnyStore) {
@@ -338,7 +338,7 @@ pub(crate) async fn of_many_orders_for_one_animal_one_is_placed(store: AnyStore)
         });
         let ended = join_all(placing).await.into_iter().map(Result::unwrap);
         let placed = ended
-            .filter(|one| matches!(one, Executed::Done { .. }))
+            .filter(|one| matches!(one, ExecutionOutcome::Done { .. }))
             .count();
         assert_eq!(placed, 1, "{round}");
         assert_eq!(pet(&store, id).await.version, 2);
@@ -361,9 +361,9 @@ pub(crate) async fn of_many_changes_of_one_version_one_is_made(store: AnyStore) 
         tokio::spawn(async move { execute(&store, vec![command]).await })
     });
     let ended = join_all(patching).await.into_iter().map(Result::unwrap);
-    let is_done = |one: &Executed| match one {
-        Executed::Done { .. } => true,
-        Executed::Refused {
+    let is_done = |one: &ExecutionOutcome| match one {
+        ExecutionOutcome::Done { .. } => true,
+        ExecutionOutcome::Refused {
             refusal: Refusal::PreconditionFailed(Some(_)),
             ..
         } => false,
@@ -388,7 +388,7 @@ pub(crate) async fn opposite_requests_over_the_same_animals_all_end(store: AnySt
     });
     for ended in join_all(toggling).await {
         let ended = ended.unwrap();
-        assert!(matches!(ended, Executed::Done { .. }), "{ended:?}");
+        assert!(matches!(ended, ExecutionOutcome::Done { .. }), "{ended:?}");
     }
     // All animals have the status of the last request.
     let last = pet(&store, pet_id(1)).await.status;

@@ -8,7 +8,7 @@ use petstore_domain::{
         NamePrefix, PetPatch, PetQuery, StorePet, ValueFilter,
     },
 };
-use petstore_store::{Executed, Written};
+use petstore_store::{ExecutionOutcome, WriteOutcome};
 use petstore_testing::{
     area::{change, execute, patch, pet_id, restore, to_status, withdraw},
     stores::{AnyStore, act, new_pet},
@@ -113,7 +113,10 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
             };
             let done = execute(&store, vec![command]).await;
             assert!(
-                matches!(done, Executed::Done { .. } | Executed::Refused { .. }),
+                matches!(
+                    done,
+                    ExecutionOutcome::Done { .. } | ExecutionOutcome::Refused { .. }
+                ),
                 "{done:?}"
             );
         }
@@ -219,7 +222,7 @@ pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(st
         StoredResponse::default(),
         act(0),
     );
-    assert_eq!(written.await.unwrap(), Written::Done);
+    assert_eq!(written.await.unwrap(), WriteOutcome::Done);
     merge(&store).await;
     let again = PetPatch {
         fields: given(&[("price", "1")]),
@@ -252,7 +255,7 @@ pub(crate) async fn a_search_among_many_that_are_not_merged_fills_its_pages(stor
         let commands = (0..1_000).map(add).collect();
         assert!(matches!(
             execute(&store, commands).await,
-            Executed::Done { .. }
+            ExecutionOutcome::Done { .. }
         ));
         if number == 5 {
             merge(&store).await;
@@ -300,7 +303,7 @@ pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_found_bef
     for _ in 0..17 {
         let add = || Command::AddPet(new_pet("Rex", 1, Available), given(&values), Vec::new());
         let done = execute(&store, (0..10).map(|_| add()).collect()).await;
-        assert!(matches!(done, Executed::Done { .. }));
+        assert!(matches!(done, ExecutionOutcome::Done { .. }));
     }
     let query = PetQuery {
         values: vec![filter(&store, ("sex", "male")).await],

@@ -11,7 +11,7 @@ use petstore_domain::{
         JournalEntry, Label, Refusal, Resource, StorePet,
     },
 };
-use petstore_store::{Executed, Written};
+use petstore_store::{ExecutionOutcome, WriteOutcome};
 use petstore_testing::{
     area::{change, execute, refused, restore, withdraw},
     stores::{AnyStore, act, new_pet},
@@ -59,11 +59,11 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
         let seen = store.fields().await.unwrap().version;
         assert!(store.examine_field(name.clone(), seen).await.unwrap());
         assert!(!store.examine_field(name.clone(), seen).await.unwrap());
-        assert_eq!(delete(seen).await.unwrap(), Written::Stale);
+        assert_eq!(delete(seen).await.unwrap(), WriteOutcome::Stale);
         assert!(!store.has_values(&name).await.unwrap());
         change(&store, with_value(other, "red")).await;
         if other == "breed" {
-            assert_eq!(delete(seen + 1).await.unwrap(), Written::Stale);
+            assert_eq!(delete(seen + 1).await.unwrap(), WriteOutcome::Stale);
             assert!(store.has_values(&name).await.unwrap());
         }
     }
@@ -79,7 +79,7 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
     let written = store
         .write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0))
         .await;
-    assert_eq!(written.unwrap(), Written::Done);
+    assert_eq!(written.unwrap(), WriteOutcome::Done);
     assert!(store.fields().await.unwrap().find("size").is_none());
     // The command that comes next knows it.
     let refusal = refused(&store, with_value("size", "Small")).await;
@@ -106,8 +106,8 @@ pub(crate) async fn a_command_is_decided_with_the_fields_as_they_are(store: AnyS
             store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0));
         let added = execute(&store, vec![with_value("colour", "red")]);
         let (written, added) = futures_util::join!(written, added);
-        assert_eq!(written.unwrap(), Written::Done);
-        assert!(matches!(added, Executed::Done { .. }), "{added:?}");
+        assert_eq!(written.unwrap(), WriteOutcome::Done);
+        assert!(matches!(added, ExecutionOutcome::Done { .. }), "{added:?}");
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) async fn several_changes_of_fields_are_made_together_or_not_at_all(st
     let written = store
         .write_fields(changes, Vec::new(), StoredResponse::default(), act(0))
         .await;
-    assert_eq!(written.unwrap(), Written::Stale);
+    assert_eq!(written.unwrap(), WriteOutcome::Stale);
     assert_eq!(label_of("breed").await, before);
     assert_eq!(store.fields().await.unwrap().version, seen);
 
@@ -160,7 +160,7 @@ pub(crate) async fn several_changes_of_fields_are_made_together_or_not_at_all(st
     let written = store
         .write_fields(changes, Vec::new(), StoredResponse::default(), act(0))
         .await;
-    assert_eq!(written.unwrap(), Written::Done);
+    assert_eq!(written.unwrap(), WriteOutcome::Done);
     assert_eq!(label_of("breed").await, format!("breed of {seen}"));
     assert_eq!(label_of("colour").await, format!("colour of {}", seen + 1));
 }
@@ -185,10 +185,10 @@ pub(crate) async fn expect_one_with_each_chip(stores: &[&AnyStore]) {
             execute(store, vec![with_chip(&chip)])
         });
         let done = join_all(adds).await;
-        let is_duplicate = |done: &&Executed| {
+        let is_duplicate = |done: &&ExecutionOutcome| {
             matches!(
                 done,
-                Executed::Refused {
+                ExecutionOutcome::Refused {
                     refusal: Refusal::DuplicateValue { .. },
                     ..
                 }
@@ -196,7 +196,7 @@ pub(crate) async fn expect_one_with_each_chip(stores: &[&AnyStore]) {
         };
         let added = done
             .iter()
-            .filter(|done| matches!(done, Executed::Done { .. }))
+            .filter(|done| matches!(done, ExecutionOutcome::Done { .. }))
             .count();
         assert_eq!(
             (added, done.iter().filter(is_duplicate).count()),
@@ -224,21 +224,21 @@ pub(crate) async fn expect_one_owner_of_each_chip(stores: &[&AnyStore]) {
             while let Some(command) = commands.pop() {
                 let is_new = matches!(command, Command::AddPet(..));
                 match execute(store, vec![command]).await {
-                    Executed::Done { changes, .. } => {
+                    ExecutionOutcome::Done { changes, .. } => {
                         done += 1;
                         if is_new && let Some(Resource::Pet(StorePet { id, .. })) = changes[0].after
                         {
                             commands = vec![withdraw(id), restore(id), withdraw(id)];
                         }
                     }
-                    Executed::Refused {
+                    ExecutionOutcome::Refused {
                         refusal: Refusal::DuplicateValue { .. },
                         ..
                     } => {
                         refused += 1;
                     }
                     // It could not be restored, so it cannot be withdrawn.
-                    Executed::Refused {
+                    ExecutionOutcome::Refused {
                         refusal: Refusal::InvalidTransition(_),
                         ..
                     } => {}

@@ -12,7 +12,7 @@ use petstore_domain::{
         StorePet,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 use petstore_testing::{
     area::{
         add, cancel, change, complete, execute, kept, label, order, order_id, patch, pet, pet_id,
@@ -210,7 +210,10 @@ pub(crate) async fn a_search_is_exact_while_animals_change_and_are_merged(store:
             };
             let done = execute(&store, vec![command]).await;
             assert!(
-                matches!(done, Executed::Done { .. } | Executed::Refused { .. }),
+                matches!(
+                    done,
+                    ExecutionOutcome::Done { .. } | ExecutionOutcome::Refused { .. }
+                ),
                 "{done:?}"
             );
         }

@@ -12,7 +12,7 @@ use petstore_domain::{
         Patch, Preconditions, Reason, Reference, Refusal, Resource,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 use petstore_testing::{
     area::{
         add, any, cancel, change, complete, execute, give_back, kept, order, order_id, pet, pet_id,
@@ -51,7 +51,7 @@ pub(crate) async fn each_end_of_an_order_is_stored_with_its_animal(store: AnySto
             .execute(vec![end(order_id)], context, respond)
             .await
             .unwrap();
-        let Executed::Done { changes, .. } = ended else {
+        let ExecutionOutcome::Done { changes, .. } = ended else {
             panic!("{ended:?}")
         };
         expect_stored(&store, &changes).await;
@@ -133,7 +133,7 @@ pub(crate) async fn in_one_request_the_animal_of_a_newer_order_can_go_to_an_olde
     change(&store, cancel(older)).await;
     let newer = place(&store, reserve(animal)).await;
     let done = execute(&store, vec![cancel(newer), reopen(older)]).await;
-    let Executed::Done { changes, .. } = done else {
+    let ExecutionOutcome::Done { changes, .. } = done else {
         panic!("{done:?}")
     };
     expect_stored(&store, &[&changes[..1], &changes[2..]].concat()).await;
@@ -161,7 +161,7 @@ pub(crate) async fn of_many_orders_reopened_for_one_animal_one_is_open(store: An
         let ended = join_all(reopening).await.into_iter().map(Result::unwrap);
         assert_eq!(
             ended
-                .filter(|one| matches!(one, Executed::Done { .. }))
+                .filter(|one| matches!(one, ExecutionOutcome::Done { .. }))
                 .count(),
             1
         );

@@ -7,7 +7,7 @@ use petstore_domain::{
     IdempotencyKey, IdempotentRequest, KeyId, PetStatus::Available, StoredResponse, WriteContext,
     store_area::Command,
 };
-use petstore_store::{Created, Executed};
+use petstore_store::{CreationOutcome, ExecutionOutcome};
 use petstore_testing::{
     area::{
         add, cancel, change, give_back, now, order_id, pet, pet_id, reserve, respond, restore,
@@ -29,7 +29,7 @@ fn request(api_key: KeyId, key: &str, fingerprint: u8) -> IdempotentRequest {
     }
 }
 
-async fn send(store: &AnyStore, request: IdempotentRequest, command: Command) -> Executed {
+async fn send(store: &AnyStore, request: IdempotentRequest, command: Command) -> ExecutionOutcome {
     let context = WriteContext {
         now: now(),
         idempotency: Some(request),
@@ -42,9 +42,9 @@ async fn send(store: &AnyStore, request: IdempotentRequest, command: Command) ->
 }
 
 #[track_caller]
-fn response(executed: Executed) -> StoredResponse {
+fn response(executed: ExecutionOutcome) -> StoredResponse {
     match executed {
-        Executed::Done { response, .. } => response,
+        ExecutionOutcome::Done { response, .. } => response,
         other => panic!("{other:?}"),
     }
 }
@@ -60,7 +60,7 @@ pub(crate) async fn a_repeated_request_replays_its_response_whatever_changed_sin
     change(&store, withdraw(id)).await;
     for _ in 0..2 {
         let again = send(&store, request(key, "a", 1), place.clone()).await;
-        assert_eq!(again, Executed::Replayed(first.clone()));
+        assert_eq!(again, ExecutionOutcome::Replayed(first.clone()));
     }
     // Also with a successor of its key.
     let until = petstore_testing::stores::at(9_000);
@@ -75,7 +75,7 @@ pub(crate) async fn a_repeated_request_replays_its_response_whatever_changed_sin
     };
     assert_eq!(
         send(&store, by_successor, place).await,
-        Executed::Replayed(first)
+        ExecutionOutcome::Replayed(first)
     );
     assert_eq!(pet(&store, id).await.version, 4);
     assert_eq!(store.get_order(order_id(2)).await.unwrap(), None);
@@ -96,7 +96,7 @@ pub(crate) async fn an_idempotency_key_of_another_request_or_operation_is_a_conf
         // Whether the command would be refused or not.
         for command in [give_back(order_id(1)), cancel(order_id(1))] {
             let conflict = send(&store, other.clone(), command).await;
-            assert_eq!(conflict, Executed::IdempotencyConflict);
+            assert_eq!(conflict, ExecutionOutcome::IdempotencyConflict);
         }
     }
     let frank = new_pet("Frank", 1, Available);
@@ -105,16 +105,22 @@ pub(crate) async fn an_idempotency_key_of_another_request_or_operation_is_a_conf
         .create_pet(frank, context, crate::retries::respond)
         .await
         .unwrap();
-    assert_eq!(created, Created::Conflict);
+    assert_eq!(created, CreationOutcome::Conflict);
     // The key of another client is another key.
     let refused = send(&store, request(KeyId(2), "a", 1), place).await;
-    assert!(matches!(refused, Executed::Refused { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ExecutionOutcome::Refused { .. }),
+        "{refused:?}"
+    );
 }
 
 pub(crate) async fn a_refused_request_is_not_remembered(store: AnyStore) {
     let id = add(&store, new_pet("Frank", 1, Available)).await;
     let restored = send(&store, request(KeyId(1), "a", 1), restore(id)).await;
-    assert!(matches!(restored, Executed::Refused { .. }), "{restored:?}");
+    assert!(
+        matches!(restored, ExecutionOutcome::Refused { .. }),
+        "{restored:?}"
+    );
     change(&store, withdraw(id)).await;
     response(send(&store, request(KeyId(1), "a", 1), restore(id)).await);
 }
@@ -132,7 +138,7 @@ pub(crate) async fn concurrent_repetitions_have_one_effect(store: AnyStore) {
         .map(Result::unwrap)
         .collect();
     let bodies = ended.iter().map(|ended| match ended {
-        Executed::Done { response, .. } | Executed::Replayed(response) => response,
+        ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => response,
         other => panic!("{other:?}"),
     });
     let first = bodies.clone().next().unwrap();
@@ -140,7 +146,7 @@ pub(crate) async fn concurrent_repetitions_have_one_effect(store: AnyStore) {
     assert_eq!(
         ended
             .iter()
-            .filter(|one| matches!(one, Executed::Done { .. }))
+            .filter(|one| matches!(one, ExecutionOutcome::Done { .. }))
             .count(),
         1
     );
@@ -157,7 +163,7 @@ pub(crate) async fn a_replay_of_create_pet_shows_the_animal_as_it_was_added(stor
             .unwrap()
     };
     let added = frank.clone().with_id(pet_id(1));
-    assert_eq!(create().await, Created::New(added.clone()));
+    assert_eq!(create().await, CreationOutcome::New(added.clone()));
     change(&store, Command::PlaceOrder(sell(added.id))).await;
     assert_eq!(create().await, replayed(&added));
     change(&store, withdraw(added.id)).await;

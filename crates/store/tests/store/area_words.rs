@@ -9,7 +9,7 @@ use petstore_domain::{
         NamePrefix, PetPatch, PetQuery, Phrase, ValueFilter,
     },
 };
-use petstore_store::{Executed, Written};
+use petstore_store::{ExecutionOutcome, WriteOutcome};
 use petstore_testing::{
     area::{change, execute, patch, pet_id, restore, to_status, withdraw},
     stores::{AnyStore, act, new_pet},
@@ -102,7 +102,7 @@ async fn set_field(store: &AnyStore, name: &str, is_public: bool, labels: &[(&st
     let written = store
         .write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0))
         .await;
-    assert_eq!(written.unwrap(), Written::Done);
+    assert_eq!(written.unwrap(), WriteOutcome::Done);
 }
 
 async fn merge(store: &AnyStore) {
@@ -321,7 +321,7 @@ pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(st
     for block in 0..6 {
         let commands = (1..=1_000).map(|at| add(block * 1_000 + at)).collect();
         let done = execute(&store, commands).await;
-        assert!(matches!(done, Executed::Done { .. }), "{done:?}");
+        assert!(matches!(done, ExecutionOutcome::Done { .. }), "{done:?}");
         merge(&store).await;
     }
     let field = FieldName::new("born").unwrap();

@@ -12,7 +12,7 @@ use petstore_domain::{
 };
 use petstore_store::{
     OpenMode,
-    bulk::{Ids, LastIds},
+    bulk::{IdSource, LastIds},
 };
 use petstore_testing::{
     area::{cancel, change, pet_id, place, reserve, respond, to_status},
@@ -308,7 +308,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     let url: DatabaseUrl = url.parse().unwrap();
     let import = move |ids: Option<[i64; 3]>| {
         let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(ids.map_or(Ids::Next, |_| Ids::Given), at(7))
+        load.begin(ids.map_or(IdSource::Next, |_| IdSource::Given), at(7))
             .unwrap();
         for index in 0..3 {
             let id = ids.map(|ids| pet_id(ids[index]));
@@ -358,7 +358,7 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
             }),
         ] {
             let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-            load.begin(Ids::Given, at(7)).unwrap();
+            load.begin(IdSource::Given, at(7)).unwrap();
             if let Some(category) = category {
                 load.add(&Resource::Category(category)).unwrap();
             }

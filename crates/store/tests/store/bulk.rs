@@ -10,8 +10,8 @@ use petstore_domain::{
     store_area::{Command, FieldValues, Note, OrderPatch, Patch, Preconditions, Resource},
 };
 use petstore_store::{
-    Created, OpenMode,
-    bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
+    CreationOutcome, OpenMode,
+    bulk::{self, CommitError, IdSource, LastIds, Load, Snapshot},
 };
 use petstore_testing::{
     area,
@@ -78,7 +78,7 @@ fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
     databases::snapshot(url).unwrap()
 }
 
-fn load(url: &DatabaseUrl, ids: Ids) -> Box<dyn Load> {
+fn load(url: &DatabaseUrl, ids: IdSource) -> Box<dyn Load> {
     let mut load = databases::load(url, OpenMode::Create).unwrap();
     load.begin(ids, at(500)).unwrap();
     load
@@ -163,7 +163,7 @@ async fn loaded_animals_are_there_after_the_commit_and_not_before(url: DatabaseU
     let store = open(&url).await;
     create(&store, new_pet("first", 1, Sold)).await;
     let after = blocking(move || {
-        let mut load = load(&url, Ids::Next);
+        let mut load = load(&url, IdSource::Next);
         for pet in &animals() {
             load.add_pet(None, pet, &FieldValues::NONE).unwrap();
         }
@@ -184,10 +184,10 @@ async fn loaded_animals_are_there_after_the_commit_and_not_before(url: DatabaseU
 async fn a_load_that_is_dropped_leaves_nothing(url: DatabaseUrl) {
     let store = open(&url).await;
     blocking(move || {
-        for ids in [Ids::Next, Ids::Given] {
+        for ids in [IdSource::Next, IdSource::Given] {
             let mut load = load(&url, ids);
             for (number, pet) in (1..).zip(&animals()) {
-                let id = (ids == Ids::Given).then(|| id(number));
+                let id = (ids == IdSource::Given).then(|| id(number));
                 load.add_pet(id, pet, &FieldValues::NONE).unwrap();
             }
             drop(load);
@@ -202,7 +202,7 @@ async fn given_ids_are_kept_and_the_next_one_is_higher(url: DatabaseUrl) {
     let store = open(&url).await;
     create(&store, new_pet("first", 1, Sold)).await;
     blocking(move || {
-        let mut load = load(&url, Ids::Given);
+        let mut load = load(&url, IdSource::Given);
         for (number, pet) in [900, 7, 40].into_iter().zip(&animals()) {
             load.add_pet(Some(id(number)), pet, &FieldValues::NONE)
                 .unwrap();
@@ -226,7 +226,7 @@ async fn an_id_that_is_taken_is_not_given_again(url: DatabaseUrl) {
     let store = open(&url).await;
     let taken = create(&store, new_pet("first", 1, Sold)).await;
     blocking(move || {
-        let mut load = load(&url, Ids::Given);
+        let mut load = load(&url, IdSource::Given);
         let [one, other, _] = animals();
         let added = load
             .add_pet(Some(id(2)), &one, &FieldValues::NONE)
@@ -283,7 +283,7 @@ async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
         let back = back.clone();
         move || {
             for (from, to) in [(&url, &there), (&there, &back)] {
-                let (mut from, mut to) = (snapshot(from), load(to, Ids::Given));
+                let (mut from, mut to) = (snapshot(from), load(to, IdSource::Given));
                 assert!(to.is_empty().unwrap());
                 from.rows(&bulk::KEYS, &mut |key| {
                     to.add_row(&bulk::KEYS, key).unwrap();
@@ -334,7 +334,7 @@ async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
         .create_pet(animal.clone(), request.clone(), respond)
         .await
         .unwrap();
-    let Created::New(pet) = created else {
+    let CreationOutcome::New(pet) = created else {
         panic!("{created:?}")
     };
     let keys = store.list_keys().await.unwrap();
@@ -350,7 +350,7 @@ async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
         retries::named(key.0, "retry-1", &other, 2_000),
         respond,
     );
-    assert_eq!(conflict.await.unwrap(), Created::Conflict);
+    assert_eq!(conflict.await.unwrap(), CreationOutcome::Conflict);
     assert_eq!(
         copy.create_key(new_key(4), act(1_000)).await.unwrap().id,
         KeyId(4)
@@ -429,7 +429,7 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
     blocking({
         let url = url.clone();
         move || {
-            let mut load = load(&url, Ids::Given);
+            let mut load = load(&url, IdSource::Given);
             load.continue_after(LastIds {
                 pet: 70,
                 order: 80,
@@ -449,7 +449,7 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
 async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl) {
     let is_empty = async |url: &DatabaseUrl| {
         let url = url.clone();
-        blocking(move || load(&url, Ids::Given).is_empty().unwrap()).await
+        blocking(move || load(&url, IdSource::Given).is_empty().unwrap()).await
     };
     assert!(is_empty(&url).await);
     let store = open(&url).await;
@@ -461,7 +461,7 @@ async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl)
 #[test]
 fn a_load_that_is_dropped_removes_the_database_that_it_created() {
     let directory = TempDir::new().unwrap();
-    let mut load = load(&sqlite_url(directory.path()), Ids::Next);
+    let mut load = load(&sqlite_url(directory.path()), IdSource::Next);
     load.add_pet(None, &new_pet("Frank", 1, Available), &FieldValues::NONE)
         .unwrap();
     drop(load);

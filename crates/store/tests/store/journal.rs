@@ -12,7 +12,7 @@ use petstore_domain::{
         JournalState, JournalSubject, OrderPatch, Patch, Preconditions, Reference, SubjectKind,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 use petstore_testing::{
     area::{
         add, any, cancel, change, complete, execute, give_back, label, now, order_id, pet_id,
@@ -319,7 +319,7 @@ pub(crate) async fn what_changes_nothing_leaves_no_row_and_no_gap(store: AnyStor
         let commands = vec![to_status(id, Pending), complete(order_id(7))];
         assert!(matches!(
             execute(&store, commands).await,
-            Executed::Refused { index: 1, .. }
+            ExecutionOutcome::Refused { index: 1, .. }
         ));
     }
     add(&store, new_pet("", 1, Available)).await;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::{NewPet, PageRequest, PetId, PetName, PetStatus::Sold};
-use petstore_store::{Created, OpenError, OpenMode, StoreError};
+use petstore_store::{CreationOutcome, OpenError, OpenMode, StoreError};
 use petstore_testing::stores::{AnyStore, act, create, respond};
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -139,7 +139,7 @@ async fn a_request_of_the_previous_release_without_its_animal_adds_it_again() {
     let sql = "DELETE FROM pets; DELETE FROM requests";
     connect(&url).await.batch_execute(sql).await.unwrap();
     let again = store.create_pet(sold(), repeated, respond).await.unwrap();
-    assert!(matches!(again, Created::New(pet) if pet.id.get() > 1));
+    assert!(matches!(again, CreationOutcome::New(pet) if pet.id.get() > 1));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use petstore_domain::{
     WriteContext,
     store_area::{Command, OrderPatch, OrderQuery, OrderStatus, Patch, PetQuery, Reference},
 };
-use petstore_store::{Executed, OpenMode, StoreError};
+use petstore_store::{ExecutionOutcome, OpenMode, StoreError};
 use petstore_testing::{
     area::{
         add, any, cancel, change, complete, execute, now, order, order_id, pet, pet_id, place,
@@ -67,7 +67,9 @@ async fn a_repeatable_command_is_done_once_whichever_response_is_lost() {
             .unwrap();
         let lost_one = line.line() == Line::Up;
         let first = match done {
-            Executed::Done { response, .. } | Executed::Replayed(response) => response,
+            ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => {
+                response
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!(
@@ -79,7 +81,7 @@ async fn a_repeatable_command_is_done_once_whichever_response_is_lost() {
             then_up: true,
         });
         let again = store.execute(commands(), context, respond).await.unwrap();
-        assert_eq!(again, Executed::Replayed(first));
+        assert_eq!(again, ExecutionOutcome::Replayed(first));
         line.set(Line::Up);
         assert_eq!(count(&store).await, before + 1);
         if !lost_one {
@@ -114,7 +116,7 @@ async fn a_command_whose_commit_is_lost_is_not_repeated_and_its_outcome_is_unkno
         line.set(Line::Up);
         let found = pet(&store, id).await;
         match done {
-            Ok(Executed::Done { changes, .. }) => {
+            Ok(ExecutionOutcome::Done { changes, .. }) => {
                 assert_eq!((changes.len(), found.version), (1, 2));
             }
             Err(StoreError::OutcomeUnknown(_)) => {
@@ -189,13 +191,16 @@ async fn what_no_standby_has_is_not_acknowledged_by_a_command_that_finds_it() {
     let context = repeatable("complete");
     let done = store.execute(vec![complete(order)], context, respond);
     let done = without_a_standby(&cluster, done).await.unwrap();
-    assert!(matches!(done, Executed::Replayed(_)), "{done:?}");
+    assert!(matches!(done, ExecutionOutcome::Replayed(_)), "{done:?}");
     let unknown = store.execute(
         vec![Command::PlaceOrder(sell(id))],
         repeatable("no"),
         respond,
     );
-    assert!(matches!(unknown.await, Ok(Executed::Refused { .. })));
+    assert!(matches!(
+        unknown.await,
+        Ok(ExecutionOutcome::Refused { .. })
+    ));
 }
 
 /// Another program changes what was read, before it is written.
@@ -219,7 +224,7 @@ async fn a_command_is_decided_again_if_its_animal_changes_after_it_was_read() {
             first.commit().await.unwrap();
         }
     );
-    assert!(matches!(done, Executed::Refused { .. }), "{done:?}");
+    assert!(matches!(done, ExecutionOutcome::Refused { .. }), "{done:?}");
     assert_eq!(
         store.list_orders(&OrderQuery::default()).await.unwrap(),
         (vec![], None)
@@ -265,8 +270,8 @@ async fn a_batch_is_decided_again_if_what_it_leaves_as_it_is_changes_before_the_
         });
         match done {
             // The animal is no longer sold.
-            Executed::Done { changes, .. } => assert_eq!(changes.len(), 3, "{changes:?}"),
-            Executed::Refused { index, .. } => assert_eq!(index, 1),
+            ExecutionOutcome::Done { changes, .. } => assert_eq!(changes.len(), 3, "{changes:?}"),
+            ExecutionOutcome::Refused { index, .. } => assert_eq!(index, 1),
             other => panic!("{other:?}"),
         }
         let reserved = store
@@ -461,7 +466,9 @@ async fn a_command_reads_no_whole_table_although_it_was_planned_when_the_tables_
         let id = add(&store, new_pet("Zoë", 1, Available)).await;
         let context = repeatable(&number.to_string());
         let commands = vec![Command::PlaceOrder(reserve(id))];
-        let Executed::Done { .. } = store.execute(commands, context, respond).await.unwrap() else {
+        let ExecutionOutcome::Done { .. } =
+            store.execute(commands, context, respond).await.unwrap()
+        else {
             panic!("{number}");
         };
         change(&store, complete(order_id(number + 1))).await;

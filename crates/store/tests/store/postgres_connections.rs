@@ -5,7 +5,7 @@ use std::{fs, num::NonZeroU32, pin::pin, sync::Arc};
 
 use petstore_databases as databases;
 use petstore_domain::{NewPet, PageRequest, PetId, PetStatus, store_area::Command};
-use petstore_store::{Executed, OpenMode, StoreError};
+use petstore_store::{ExecutionOutcome, OpenMode, StoreError};
 use petstore_testing::{
     area,
     proxy::{Line, Proxy},
@@ -234,7 +234,10 @@ async fn commands_that_wait_for_one_animal_leave_connections_to_others() {
     other.batch_execute("COMMIT").await.unwrap();
     let mut done = 0;
     for placed in placing {
-        done += u32::from(matches!(placed.await.unwrap(), Ok(Executed::Done { .. })));
+        done += u32::from(matches!(
+            placed.await.unwrap(),
+            Ok(ExecutionOutcome::Done { .. })
+        ));
     }
     assert_eq!(done, 1);
 }

@@ -5,7 +5,7 @@ use std::{fmt::Debug, pin::pin, sync::Arc};
 use petstore_domain::{
     ApiKey, Deployment, NewKey, PageRequest, PetId, PetRef, Scope, idempotency::fingerprint,
 };
-use petstore_store::{Created, OpenMode, StoreError};
+use petstore_store::{CreationOutcome, OpenMode, StoreError};
 use petstore_testing::{
     proxy::{Line, Proxy},
     stores::{AnyStore, act, at, create, new_pet, respond},
@@ -85,7 +85,7 @@ async fn an_idempotent_create_is_done_once_whichever_response_is_lost() {
             .await
             .unwrap()
         {
-            Created::New(pet) => replayed(&pet),
+            CreationOutcome::New(pet) => replayed(&pet),
             again => again,
         };
         let lost_one = line.line() == Line::Up;
@@ -207,7 +207,7 @@ async fn the_outcome_of_a_create_is_known_when_the_database_is_back() {
     );
     line.set(Line::Up);
     let known = store.create_pet(sold(), request, respond).await.unwrap();
-    assert!(matches!(known, Created::Replayed(_)), "{known:?}");
+    assert!(matches!(known, CreationOutcome::Replayed(_)), "{known:?}");
     assert_eq!(count(&store).await, 2);
 }
 
@@ -277,14 +277,14 @@ async fn the_second_of_two_identical_requests_waits_for_the_first() {
         if first_is_done {
             first.commit().await.unwrap();
             let replayed = second.await.unwrap();
-            let Created::Replayed(response) = replayed else {
+            let CreationOutcome::Replayed(response) = replayed else {
                 panic!("{replayed:?}")
             };
             assert_eq!(response.location.as_deref(), Some("/pets/1"));
         } else {
             first.rollback().await.unwrap();
             let added = second.await.unwrap();
-            assert!(matches!(added, Created::New(pet) if pet.id.get() == 2));
+            assert!(matches!(added, CreationOutcome::New(pet) if pet.id.get() == 2));
         }
         assert_eq!(count(&store).await, 1);
     }
@@ -487,7 +487,10 @@ async fn what_no_standby_has_is_not_acknowledged_either_when_a_retry_finds_it() 
     assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
     let request = named(1, "retry-1", &sold(), 0);
     let repeated = without_a_standby(&cluster, store.create_pet(sold(), request, respond)).await;
-    assert!(matches!(repeated, Ok(Created::Replayed(_))), "{repeated:?}");
+    assert!(
+        matches!(repeated, Ok(CreationOutcome::Replayed(_))),
+        "{repeated:?}"
+    );
     assert_eq!(count(&store).await, 3);
     let old = without_a_standby(&cluster, store.create_key(new_key(1), act(1_000)))
         .await

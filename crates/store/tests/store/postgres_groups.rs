@@ -11,7 +11,7 @@ use petstore_domain::{
     PetStatus::{Available, Sold},
     store_area::{Command, Preconditions, Refusal, Resource},
 };
-use petstore_store::{Executed, OpenMode, StoreError};
+use petstore_store::{ExecutionOutcome, OpenMode, StoreError};
 use petstore_testing::{
     area::{add, cancel, execute, label, pet, pet_id, reserve, respond, sell, to_status},
     proxy::Line,
@@ -36,7 +36,10 @@ async fn animals(store: &AnyStore, count: usize) -> Vec<PetId> {
 }
 
 /// Gives these commands at the same time, each in a request of its own.
-async fn together(store: &AnyStore, commands: impl IntoIterator<Item = Command>) -> Vec<Executed> {
+async fn together(
+    store: &AnyStore,
+    commands: impl IntoIterator<Item = Command>,
+) -> Vec<ExecutionOutcome> {
     join_all(
         commands
             .into_iter()
@@ -50,8 +53,11 @@ fn sale(id: PetId) -> Command {
 }
 
 #[track_caller]
-fn assert_done(executed: &Executed) {
-    assert!(matches!(executed, Executed::Done { .. }), "{executed:?}");
+fn assert_done(executed: &ExecutionOutcome) {
+    assert!(
+        matches!(executed, ExecutionOutcome::Done { .. }),
+        "{executed:?}"
+    );
 }
 
 /// How many rows of a table meet a condition, and how many transactions wrote them.
@@ -69,7 +75,7 @@ async fn commands_that_wait_share_a_transaction_of_at_most_64() {
         .iter()
         .zip(together(&store, ids.iter().map(|&id| sale(id))).await)
     {
-        let Executed::Done { changes, .. } = done else {
+        let ExecutionOutcome::Done { changes, .. } = done else {
             panic!("{done:?}")
         };
         let Some(Resource::Order(order)) = &changes[0].after else {
@@ -113,7 +119,7 @@ async fn a_refusal_concerns_one_command_of_its_group_and_shows_what_those_before
     for number in [0, 1, 3] {
         assert_done(&done[number]);
     }
-    let Executed::Refused {
+    let ExecutionOutcome::Refused {
         index: 0,
         refusal: Refusal::InvalidTransition(conflict),
     } = &done[2]
@@ -127,7 +133,7 @@ async fn a_refusal_concerns_one_command_of_its_group_and_shows_what_those_before
     );
     assert!(matches!(
         done[4],
-        Executed::Refused {
+        ExecutionOutcome::Refused {
             refusal: Refusal::NotFound(_),
             ..
         }
@@ -171,7 +177,7 @@ async fn each_command_of_a_group_sees_the_effect_of_those_before_it() {
     .await;
     assert!(matches!(
         &done[1],
-        Executed::Refused {
+        ExecutionOutcome::Refused {
             refusal: Refusal::PreconditionFailed(Some(_)),
             ..
         }
@@ -200,10 +206,10 @@ async fn two_requests_with_one_key_in_a_group_have_one_effect() {
     let send = |id, key| store.execute(vec![sale(id)], repeatable(key), respond);
     let done = join_all([send(ids[0], "a"), send(ids[0], "a"), send(ids[1], "b")]).await;
     let done: Vec<_> = done.into_iter().map(Result::unwrap).collect();
-    let Executed::Done { response, .. } = &done[0] else {
+    let ExecutionOutcome::Done { response, .. } = &done[0] else {
         panic!("{:?}", done[0])
     };
-    assert_eq!(done[1], Executed::Replayed(response.clone()));
+    assert_eq!(done[1], ExecutionOutcome::Replayed(response.clone()));
     assert_done(&done[2]);
 }
 
@@ -221,7 +227,7 @@ async fn a_group_is_decided_again_if_one_of_its_animals_changes_after_it_was_rea
     });
     for (number, done) in done.iter().enumerate() {
         assert_eq!(
-            matches!(done, Executed::Refused { .. }),
+            matches!(done, ExecutionOutcome::Refused { .. }),
             number == 3,
             "{done:?}"
         );
@@ -293,7 +299,9 @@ async fn each_command_of_a_group_has_its_own_outcome_whichever_response_is_lost(
         for (number, (id, done)) in ids.iter().zip(done).enumerate() {
             let version = pet(&store, *id).await.version;
             match done {
-                Ok(Executed::Done { .. } | Executed::Replayed(_)) => assert_eq!(version, 2),
+                Ok(ExecutionOutcome::Done { .. } | ExecutionOutcome::Replayed(_)) => {
+                    assert_eq!(version, 2)
+                }
                 Err(StoreError::OutcomeUnknown(_)) if number % 2 == 1 => unknown += 1,
                 other => panic!("{other:?}"),
             }
@@ -326,7 +334,10 @@ async fn no_command_of_a_group_is_acknowledged_before_a_standby_has_the_commit()
     let first = without_a_standby(&cluster, done.next()).await;
     let rest = done.collect::<Vec<_>>().await;
     for done in first.into_iter().chain(rest).map(Result::unwrap) {
-        let is_known = matches!(done, Executed::Replayed(_) | Executed::Refused { .. });
+        let is_known = matches!(
+            done,
+            ExecutionOutcome::Replayed(_) | ExecutionOutcome::Refused { .. }
+        );
         assert!(is_known, "{done:?}");
     }
 }
@@ -347,7 +358,8 @@ async fn many_clients_of_one_animal_all_get_their_turn_and_hold_up_no_others() {
             };
             let mut placed = 0;
             for _ in 0..ROUNDS {
-                if let Executed::Done { changes, .. } = give(Command::PlaceOrder(reserve(id))).await
+                if let ExecutionOutcome::Done { changes, .. } =
+                    give(Command::PlaceOrder(reserve(id))).await
                 {
                     let Some(Resource::Order(order)) = &changes[0].after else {
                         panic!()

@@ -4,7 +4,7 @@ use petstore_domain::{
     PetStatus::{Available, Sold},
     store_area::{NamePrefix, PetQuery, unseparated, whole_key},
 };
-use petstore_store::{Created, OpenMode};
+use petstore_store::{CreationOutcome, OpenMode};
 use petstore_testing::{
     area::{change, pet_id, to_status, withdraw},
     stores::{AnyStore, create, new_pet, respond},
@@ -103,7 +103,7 @@ async fn a_create_of_the_previous_release_gets_its_first_response_after_its_anim
             .create_pet(frank.clone(), context.clone(), respond)
             .await
             .unwrap();
-        let Created::Replayed(response) = again else {
+        let CreationOutcome::Replayed(response) = again else {
             panic!("{again:?}")
         };
         let body = r#"{"id":1,"name":"Frank","categoryId":1,"status":"available"}"#;

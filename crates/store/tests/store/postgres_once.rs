@@ -5,7 +5,7 @@ use petstore_domain::{
     staff::{EndedSessions, StaffChange, StaffMember, Token},
     store_area::{Act, ActType, Attempt, AuditQuery, AuditType, JournalSubject, SubjectKind},
 };
-use petstore_store::StaffWritten;
+use petstore_store::StaffWriteOutcome;
 use petstore_testing::{
     proxy::Line,
     stores::{AnyStore, act, at},
@@ -52,7 +52,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         let added = StaffChange::new(0, new.clone(), ActType::StaffAdded);
         let added = store.write_staff(added, act(10)).await.unwrap();
         lost[0] = was_lost();
-        let StaffWritten::Done(id) = added else {
+        let StaffWriteOutcome::Done(id) = added else {
             panic!("{added:?}")
         };
         assert_eq!(
@@ -73,7 +73,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         let change = StaffChange::new(1, disabled.clone(), ActType::StaffDisabled);
         let changed = store.write_staff(change.clone(), act(20)).await.unwrap();
         lost[1] = was_lost();
-        assert_eq!(changed, StaffWritten::Done(id));
+        assert_eq!(changed, StaffWriteOutcome::Done(id));
         assert_eq!(acts(&store, ActType::StaffDisabled).await, done);
         // Another one that saw the same is too late, also if it wants the same.
         break_line();
@@ -82,7 +82,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
             .await
             .unwrap();
         was_lost();
-        assert_eq!(again, StaffWritten::Stale);
+        assert_eq!(again, StaffWriteOutcome::Stale);
 
         let failed = Act {
             kind: ActType::StaffSignInFailed.into(),

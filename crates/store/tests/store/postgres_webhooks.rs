@@ -3,7 +3,7 @@
 use petstore_domain::{
     PetStatus::Available, StoredResponse, WriteContext, store_area::WebhookChange,
 };
-use petstore_store::Written;
+use petstore_store::WriteOutcome;
 use petstore_testing::{
     proxy::Line,
     stores::{act, new_pet},
@@ -45,9 +45,12 @@ async fn a_test_message_waits_once_whichever_response_is_lost() {
         let mut after = 0;
         loop {
             let (written, lost_one) = write(after).await;
-            let replayed = Written::Replayed(StoredResponse::default());
+            let replayed = WriteOutcome::Replayed(StoredResponse::default());
             let is_known = is_repeatable && written == replayed;
-            assert!(written == Written::Done || is_known, "{after}: {written:?}");
+            assert!(
+                written == WriteOutcome::Done || is_known,
+                "{after}: {written:?}"
+            );
             assert_eq!(waiting(&store).await, [message(id, after)]);
             assert!(take(&store, after).await);
             if is_repeatable {

@@ -8,7 +8,7 @@ use petstore_domain::{
     Actor, IdempotencyKey, IdempotentRequest, KeyId, NewPet, Pet, PetStatus::Sold, WriteContext,
     idempotency::fingerprint,
 };
-use petstore_store::Created;
+use petstore_store::CreationOutcome;
 use petstore_testing::stores::{AnyStore, act, at, new_key, new_pet};
 
 use crate::suite::count;
@@ -40,8 +40,8 @@ fn sent(request: IdempotentRequest, second: i64) -> WriteContext {
 }
 
 /// The replay of the response to the request that added this animal.
-pub(crate) fn replayed(pet: &Pet) -> Created {
-    Created::Replayed(respond(pet))
+pub(crate) fn replayed(pet: &Pet) -> CreationOutcome {
+    CreationOutcome::Replayed(respond(pet))
 }
 
 async fn send(
@@ -50,16 +50,16 @@ async fn send(
     key: &str,
     (name, category_id): (&str, i64),
     second: i64,
-) -> Created {
+) -> CreationOutcome {
     let pet = new_pet(name, category_id, Sold);
     let context = named(api_key, key, &pet, second);
     store.create_pet(pet, context, respond).await.unwrap()
 }
 
 #[track_caller]
-fn new(created: Created) -> Pet {
+fn new(created: CreationOutcome) -> Pet {
     match created {
-        Created::New(pet) => pet,
+        CreationOutcome::New(pet) => pet,
         other => panic!("{other:?}"),
     }
 }
@@ -82,7 +82,10 @@ pub(crate) async fn a_repeated_request_replays_its_animal_and_adds_none(store: A
 pub(crate) async fn the_same_key_with_another_animal_is_a_conflict(store: AnyStore) {
     let frank = new(send(&store, 1, "a", ("Frank", 1), 0).await);
     for other in [("frank", 1), ("Frank", 2)] {
-        assert_eq!(send(&store, 1, "a", other, 1).await, Created::Conflict);
+        assert_eq!(
+            send(&store, 1, "a", other, 1).await,
+            CreationOutcome::Conflict
+        );
     }
     assert_eq!(
         send(&store, 1, "a", ("Frank", 1), 2).await,
@@ -103,7 +106,7 @@ pub(crate) async fn the_same_key_for_another_operation_is_a_conflict(store: AnyS
         .await
         .unwrap());
     let conflict = store.create_pet(frank, sent(other, 0), respond);
-    assert_eq!(conflict.await.unwrap(), Created::Conflict);
+    assert_eq!(conflict.await.unwrap(), CreationOutcome::Conflict);
     assert_eq!(count(&store).await, 1);
 }
 
@@ -171,7 +174,7 @@ pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_a
             assert_eq!(create(&frank, key).await, replayed(&added));
         }
         let zoe = new_pet("Zoe", 1, Sold);
-        assert_eq!(create(&zoe, repeated_with).await, Created::Conflict);
+        assert_eq!(create(&zoe, repeated_with).await, CreationOutcome::Conflict);
     }
     assert_eq!(count(&store).await, 3);
 }
@@ -201,7 +204,7 @@ pub(crate) async fn a_request_is_remembered_whatever_the_clock_says(store: AnySt
         assert_eq!(again, replayed(&frank), "{second}");
         assert_eq!(
             send(&store, 1, "a", ("Zoe", 2), second).await,
-            Created::Conflict
+            CreationOutcome::Conflict
         );
     }
     assert_eq!(count(&store).await, 1);
@@ -232,12 +235,12 @@ pub(crate) async fn concurrent_repetitions_add_one_animal(store: AnyStore) {
             tokio::spawn(async move { send(&store, 1, "a", ("Frank", 1), 0).await })
         })
         .collect();
-    let results: Vec<Created> = join_all(sending)
+    let results: Vec<CreationOutcome> = join_all(sending)
         .await
         .into_iter()
         .map(Result::unwrap)
         .collect();
-    let is_new = |result: &&Created| matches!(result, Created::New(_));
+    let is_new = |result: &&CreationOutcome| matches!(result, CreationOutcome::New(_));
     let added = new(results.iter().find(is_new).unwrap().clone());
     let others = results
         .iter()
@@ -254,7 +257,7 @@ pub(crate) async fn a_request_whose_future_is_dropped_can_be_repeated(store: Any
         let _ = futures_util::poll!(create.as_mut());
         drop(create);
         let again = send(&store, 1, &key, ("Frank", number), 1).await;
-        assert!(!matches!(again, Created::Conflict));
+        assert!(!matches!(again, CreationOutcome::Conflict));
     }
     assert_eq!(count(&store).await, 20);
 }
@@ -281,6 +284,6 @@ pub(crate) async fn old_requests_are_forgotten_in_steps(store: AnyStore) {
     }
     new(send(&store, 1, &name(2), ("Frank", 1), 5).await);
     let remembered = send(&store, 1, &name(3), ("Frank", 1), 5).await;
-    assert!(matches!(remembered, Created::Replayed(_)));
+    assert!(matches!(remembered, CreationOutcome::Replayed(_)));
     assert_eq!(count(&store).await, 6);
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc, thread};
 
 use petstore_domain::{NewPet, PetId, PetName, PetStatus::Sold};
-use petstore_store::{Created, OpenError, OpenMode, StoreError};
+use petstore_store::{CreationOutcome, OpenError, OpenMode, StoreError};
 use petstore_store_sqlite::SqliteStore;
 use petstore_testing::stores::{AnyStore, act, create, respond};
 use rusqlite::{Connection, StatementStatus};
@@ -159,14 +159,14 @@ async fn a_failed_request_is_not_remembered() {
         .unwrap_err();
     continue_after(1);
     let added = store.create_pet(sold(), repeated, respond).await.unwrap();
-    assert!(matches!(added, Created::New(_)), "{added:?}");
+    assert!(matches!(added, CreationOutcome::New(_)), "{added:?}");
 }
 
 #[tokio::test]
 async fn a_request_is_remembered_after_the_store_is_reopened() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
-    let Created::New(pet) = store
+    let CreationOutcome::New(pet) = store
         .create_pet(sold(), repeated.clone(), respond)
         .await
         .unwrap()
@@ -193,7 +193,7 @@ async fn a_request_of_the_previous_release_without_its_animal_adds_it_again() {
         .execute_batch("DELETE FROM pets; DELETE FROM requests")
         .unwrap();
     let again = store.create_pet(sold(), repeated, respond).await.unwrap();
-    assert!(matches!(again, Created::New(pet) if pet.id.get() == 2));
+    assert!(matches!(again, CreationOutcome::New(pet) if pet.id.get() == 2));
 }
 
 #[test]

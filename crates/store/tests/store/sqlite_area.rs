@@ -10,7 +10,7 @@ use petstore_domain::{
     idempotency::fingerprint,
     store_area::{Command, FieldValues, NamePrefix, PetQuery},
 };
-use petstore_store::{Executed, OpenMode, StoreError, bulk::Ids};
+use petstore_store::{ExecutionOutcome, OpenMode, StoreError, bulk::IdSource};
 use petstore_testing::{
     area::{
         add, change, complete, execute, order, order_id, pet, pet_id, place, reserve, respond,
@@ -69,7 +69,7 @@ async fn a_refused_batch_writes_nothing() {
     let refused = vec![add_one, withdraw(id), withdraw(id)];
     let refused = execute(&store, refused).await;
     assert!(
-        matches!(refused, Executed::Refused { index: 2, .. }),
+        matches!(refused, ExecutionOutcome::Refused { index: 2, .. }),
         "{refused:?}"
     );
     assert!(wal() == before);
@@ -83,7 +83,7 @@ async fn a_refused_batch_does_not_wait_for_the_writer() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let refused = execute(&store, vec![withdraw(id), withdraw(id)]).await;
     assert!(
-        matches!(refused, Executed::Refused { index: 1, .. }),
+        matches!(refused, ExecutionOutcome::Refused { index: 1, .. }),
         "{refused:?}"
     );
 }
@@ -102,7 +102,7 @@ async fn batches_wait_outside_of_the_queue_of_the_writer_and_too_many_are_reject
     assert!(matches!(execute().await, Err(StoreError::Overloaded)));
     drop(waiting);
     let done = execute().await.unwrap();
-    assert!(matches!(done, Executed::Done { .. }), "{done:?}");
+    assert!(matches!(done, ExecutionOutcome::Done { .. }), "{done:?}");
 }
 
 /// The animals whose name begins with this.
@@ -137,7 +137,7 @@ async fn of_orders_by_two_stores_for_one_animal_one_is_placed() {
         });
         let ended = join_all(placing).await.into_iter().map(Result::unwrap);
         let placed = ended
-            .filter(|one| matches!(one, Executed::Done { .. }))
+            .filter(|one| matches!(one, ExecutionOutcome::Done { .. }))
             .count();
         assert_eq!(placed, 1);
         assert_eq!(pet(&two, id).await, pet(&one, id).await);
@@ -192,7 +192,7 @@ async fn an_import_between_animals_that_are_merged_is_found() {
     let url = url(&directory);
     let import = |ids: [i64; 2]| {
         let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(Ids::Given, petstore_testing::stores::at(0))
+        load.begin(IdSource::Given, petstore_testing::stores::at(0))
             .unwrap();
         for id in ids {
             load.add_pet(

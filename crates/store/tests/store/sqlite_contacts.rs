@@ -6,7 +6,7 @@ use petstore_domain::{
     PetStatus::Available,
     store_area::{Command, Contact, NewOrder, OrderId, OrderPatch, Patch},
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 use petstore_testing::{
     area::{add, any, execute, order_id, sell},
     stores::{AnyStore, new_pet},
@@ -39,7 +39,7 @@ async fn all(store: &AnyStore, commands: impl IntoIterator<Item = Command>) {
     let commands: Vec<_> = commands.into_iter().collect();
     for some in commands.chunks(100) {
         let done = execute(store, some.to_vec()).await;
-        assert!(matches!(done, Executed::Done { .. }), "{done:?}");
+        assert!(matches!(done, ExecutionOutcome::Done { .. }), "{done:?}");
     }
 }
 

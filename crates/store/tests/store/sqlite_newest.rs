@@ -1,7 +1,7 @@
 //! SQLite: what the writer knows of the newest rows, after others have written.
 
 use petstore_domain::{PetStatus::Available, store_area::Command};
-use petstore_store::{Executed, OpenMode};
+use petstore_store::{ExecutionOutcome, OpenMode};
 use petstore_testing::{
     area::{add, respond, sell},
     stores::{AnyStore, act, new_pet},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Sells a new animal at this time, with an idempotency key.
-async fn sell_at(store: &AnyStore, second: i64) -> Executed {
+async fn sell_at(store: &AnyStore, second: i64) -> ExecutionOutcome {
     let new = new_pet("Rex", 1, Available);
     let context = named(1, &second.to_string(), &new, second);
     let command = Command::PlaceOrder(sell(add(store, new).await));
@@ -31,7 +31,7 @@ async fn an_order_comes_after_the_rows_that_another_process_has_added() {
     let two = open(&path, OpenMode::AsIs).unwrap();
     for (second, store) in [(10, &one), (20, &one), (100, &two), (30, &one), (40, &two)] {
         let sold = sell_at(store, second).await;
-        assert!(matches!(sold, Executed::Done { .. }), "{sold:?}");
+        assert!(matches!(sold, ExecutionOutcome::Done { .. }), "{sold:?}");
         if second == 100 {
             two.mark_idempotency_keys(Some(0)).await.unwrap();
         }

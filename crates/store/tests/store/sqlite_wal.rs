@@ -3,7 +3,7 @@
 use std::{fs, thread, time::Duration};
 
 use petstore_domain::{NewPet, PetId, PetName};
-use petstore_store::{Created, OpenMode};
+use petstore_store::{CreationOutcome, OpenMode};
 use petstore_testing::stores::{act, respond};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -87,7 +87,8 @@ async fn no_read_blocks_the_checkpoint_of_a_long_wal() {
             name: long.clone(),
             ..sold()
         };
-        let Created::New(created) = store.create_pet(pet, act(0), respond).await.unwrap() else {
+        let CreationOutcome::New(created) = store.create_pet(pet, act(0), respond).await.unwrap()
+        else {
             panic!()
         };
         last = Some(created.id);

@@ -10,7 +10,7 @@ use petstore_domain::{
     },
     store_area::{Act, ActType, AuditEntry, AuditQuery, JournalSubject, SubjectKind},
 };
-use petstore_store::{Created, StaffKey, StaffWritten};
+use petstore_store::{CreationOutcome, StaffKey, StaffWriteOutcome};
 use petstore_testing::stores::{AnyStore, act, at, new_key, new_pet, respond};
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -58,13 +58,13 @@ fn named(name: &str, seed: u64) -> StaffMember {
     )
 }
 
-async fn write(store: &AnyStore, change: StaffChange) -> StaffWritten {
+async fn write(store: &AnyStore, change: StaffChange) -> StaffWriteOutcome {
     store.write_staff(change, act(10)).await.unwrap()
 }
 
 async fn added(store: &AnyStore, name: &str, seed: u64) -> StaffMember {
     let change = StaffChange::new(0, named(name, seed), ActType::StaffAdded);
-    let StaffWritten::Done(id) = write(store, change).await else {
+    let StaffWriteOutcome::Done(id) = write(store, change).await else {
         panic!("{name}")
     };
     store.find_staff(StaffKey::Id(id)).await.unwrap().unwrap()
@@ -149,7 +149,7 @@ pub(crate) async fn a_member_is_read_as_written_and_found_by_number_name_and_lin
         ..full
     };
     let change = StaffChange::new(1, full.clone(), ActType::StaffDisabled);
-    assert_eq!(write(&store, change).await, StaffWritten::Done(ana.id));
+    assert_eq!(write(&store, change).await, StaffWriteOutcome::Done(ana.id));
     assert_eq!(find(StaffKey::Id(ana.id)).await, Some(full.clone()));
     assert_eq!(find(StaffKey::Link(token(1).digest())).await, None);
     let bo = added(&store, "Bo", 4).await;
@@ -162,7 +162,7 @@ pub(crate) async fn no_two_members_have_the_same_name(store: AnyStore) {
         let change = StaffChange::new(0, named(name, 2), ActType::StaffAdded);
         assert_eq!(
             write(&store, change).await,
-            StaffWritten::NameTaken,
+            StaffWriteOutcome::NameTaken,
             "{name}"
         );
     }
@@ -183,7 +183,7 @@ pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
     let identity = of("https://a.example", "1");
     let new = named("Ana", 1).with_identity(identity.clone());
     let change = StaffChange::new(0, new.clone(), ActType::StaffAdded);
-    let StaffWritten::Done(id) = write(&store, change).await else {
+    let StaffWriteOutcome::Done(id) = write(&store, change).await else {
         panic!()
     };
     let ana = find(&identity).await.unwrap();
@@ -191,7 +191,7 @@ pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
     // Not even under another name.
     let other = named("Bo", 2).with_identity(identity.clone());
     let change = StaffChange::new(0, other, ActType::StaffAdded);
-    assert_eq!(write(&store, change).await, StaffWritten::NameTaken);
+    assert_eq!(write(&store, change).await, StaffWriteOutcome::NameTaken);
     for other in [
         of("https://a.example/", "1"),
         of("https://a.example", "2"),
@@ -211,7 +211,7 @@ pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
         begins: Some(begins.clone()),
         ..change
     };
-    assert_eq!(write(&store, change).await, StaffWritten::Done(bo.id));
+    assert_eq!(write(&store, change).await, StaffWriteOutcome::Done(bo.id));
     assert_eq!(
         find(&of("https://a.example", "2")).await,
         Some(linked.clone())
@@ -223,7 +223,7 @@ pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
     // A new link takes the identity away.
     let reset = linked.clone().reset(&token(4), time(20));
     let change = StaffChange::new(linked.version, reset, ActType::StaffReset);
-    assert_eq!(write(&store, change).await, StaffWritten::Done(bo.id));
+    assert_eq!(write(&store, change).await, StaffWriteOutcome::Done(bo.id));
     assert_eq!(find(&of("https://a.example", "2")).await, None);
 }
 
@@ -248,7 +248,7 @@ pub(crate) async fn passkeys_are_kept_until_a_reset_or_a_provider(store: AnyStor
     ];
     let mut member = ana.clone().with_passkeys(passkeys);
     let change = StaffChange::new(ana.version, member.clone(), ActType::StaffPasskeyAdded);
-    assert_eq!(write(&store, change).await, StaffWritten::Done(ana.id));
+    assert_eq!(write(&store, change).await, StaffWriteOutcome::Done(ana.id));
     let find = async || {
         store
             .find_staff(StaffKey::Id(ana.id))
@@ -262,7 +262,7 @@ pub(crate) async fn passkeys_are_kept_until_a_reset_or_a_provider(store: AnyStor
     let begins = session(ana.id, 1, 10);
     for _ in 0..2 {
         let used = sessions(&member, Some(begins.clone()), EndedSessions::All);
-        assert_eq!(write(&store, used).await, StaffWritten::Done(ana.id));
+        assert_eq!(write(&store, used).await, StaffWriteOutcome::Done(ana.id));
     }
     assert_eq!(
         store.find_session(begins.digest).await.unwrap(),
@@ -281,7 +281,7 @@ pub(crate) async fn passkeys_are_kept_until_a_reset_or_a_provider(store: AnyStor
     }
     let reset = member.clone().reset(&token(4), time(20));
     let change = StaffChange::new(member.version, reset.clone(), ActType::StaffReset);
-    assert_eq!(write(&store, change).await, StaffWritten::Done(ana.id));
+    assert_eq!(write(&store, change).await, StaffWriteOutcome::Done(ana.id));
     assert_eq!(find().await, reset);
 }
 
@@ -297,7 +297,7 @@ pub(crate) async fn there_are_at_most_1000_members_although_many_are_added_at_on
     }
     join_all((990..StaffMember::MAX - 1).map(&add)).await;
     let added = join_all((StaffMember::MAX..StaffMember::MAX + 8).map(&add)).await;
-    let done = |written: &&StaffWritten| matches!(written, StaffWritten::Done(_));
+    let done = |written: &&StaffWriteOutcome| matches!(written, StaffWriteOutcome::Done(_));
     assert_eq!(added.iter().filter(done).count(), 1);
     assert_eq!(
         i64::try_from(store.list_staff().await.unwrap().len()).unwrap(),
@@ -311,14 +311,14 @@ pub(crate) async fn a_change_of_an_older_state_of_a_member_changes_nothing(store
     let change = StaffChange::new(1, manager.clone(), ActType::StaffRoleChanged);
     assert_eq!(
         write(&store, change.clone()).await,
-        StaffWritten::Done(ana.id)
+        StaffWriteOutcome::Done(ana.id)
     );
     // Again, and with a session: neither is there afterwards.
     let again = StaffChange {
         begins: Some(session(ana.id, 2, 10)),
         ..change
     };
-    assert_eq!(write(&store, again).await, StaffWritten::Stale);
+    assert_eq!(write(&store, again).await, StaffWriteOutcome::Stale);
     assert_eq!(
         store.find_staff(StaffKey::Id(ana.id)).await.unwrap(),
         Some(manager)
@@ -331,7 +331,10 @@ pub(crate) async fn sessions_begin_end_and_are_forgotten_with_their_member(store
     for (member, seed) in [(&ana, 11), (&ana, 12), (&ana, 13), (&bo, 14)] {
         let begins = session(member.id, seed, i64::try_from(seed).unwrap());
         let change = sessions(member, Some(begins.clone()), EndedSessions::None);
-        assert_eq!(write(&store, change).await, StaffWritten::Done(member.id));
+        assert_eq!(
+            write(&store, change).await,
+            StaffWriteOutcome::Done(member.id)
+        );
         let found = store.find_session(begins.digest).await.unwrap();
         assert_eq!(found, Some((begins, member.clone())));
     }
@@ -458,9 +461,12 @@ pub(crate) async fn a_member_and_a_key_with_the_same_number_repeat_their_own_req
     };
     let staff = StaffId(key.0);
     for owner in [Owner::from(key), Owner::from(staff)] {
-        assert!(matches!(create(owner).await, Created::New(_)), "{owner:?}");
         assert!(
-            matches!(create(owner).await, Created::Replayed(_)),
+            matches!(create(owner).await, CreationOutcome::New(_)),
+            "{owner:?}"
+        );
+        assert!(
+            matches!(create(owner).await, CreationOutcome::Replayed(_)),
             "{owner:?}"
         );
     }

@@ -5,7 +5,7 @@ use petstore_domain::{
     IdempotencyKey, IdempotentRequest, StoredResponse, WriteContext,
     store_area::{TestMessage, WebhookChange},
 };
-use petstore_store::Written;
+use petstore_store::WriteOutcome;
 use petstore_testing::stores::{AnyStore, act, at, new_key};
 
 use crate::webhooks::{add, write};
@@ -39,7 +39,7 @@ pub(crate) fn message(webhook: i64, number: usize) -> TestMessage {
     }
 }
 
-async fn send(store: &AnyStore, webhook: i64, number: usize) -> Written {
+async fn send(store: &AnyStore, webhook: i64, number: usize) -> WriteOutcome {
     write(store, WebhookChange::Test(message(webhook, number))).await
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn take(store: &AnyStore, number: usize) -> bool {
 pub(crate) async fn a_test_message_waits_until_one_of_those_who_want_it_takes_it(store: AnyStore) {
     let (first, second) = (add(&store).await, add(&store).await);
     for (webhook, number) in [(second, 1), (first, 2), (first, 3)] {
-        assert_eq!(send(&store, webhook, number).await, Written::Done);
+        assert_eq!(send(&store, webhook, number).await, WriteOutcome::Done);
     }
     assert_eq!(
         waiting(&store).await,
@@ -80,13 +80,13 @@ pub(crate) async fn at_most_64_test_messages_wait_for_all_webhooks(store: AnySto
     for number in 0..64 {
         assert_eq!(
             send(&store, webhooks[number % 2], number).await,
-            Written::Done
+            WriteOutcome::Done
         );
     }
-    assert_eq!(send(&store, webhooks[0], 64).await, Written::Full);
+    assert_eq!(send(&store, webhooks[0], 64).await, WriteOutcome::Full);
     assert_eq!(waiting(&store).await.len(), 64);
     assert!(take(&store, 7).await);
-    assert_eq!(send(&store, webhooks[0], 64).await, Written::Done);
+    assert_eq!(send(&store, webhooks[0], 64).await, WriteOutcome::Done);
 }
 
 pub(crate) async fn at_most_64_test_messages_wait_although_many_are_added_at_once(store: AnyStore) {
@@ -95,7 +95,7 @@ pub(crate) async fn at_most_64_test_messages_wait_although_many_are_added_at_onc
     let sent = join_all((63..71).map(|number| send(&store, ids[number % 2], number))).await;
     assert_eq!(
         sent.iter()
-            .filter(|written| **written == Written::Done)
+            .filter(|written| **written == WriteOutcome::Done)
             .count(),
         1
     );
@@ -107,9 +107,9 @@ pub(crate) async fn a_deleted_webhook_takes_its_test_messages_along(store: AnySt
     send(&store, id, 1).await;
     send(&store, other, 2).await;
     let delete = WebhookChange::Delete { id, version: 1 };
-    assert_eq!(write(&store, delete).await, Written::Done);
+    assert_eq!(write(&store, delete).await, WriteOutcome::Done);
     assert_eq!(waiting(&store).await, [message(other, 2)]);
-    assert_eq!(send(&store, id, 3).await, Written::Stale);
+    assert_eq!(send(&store, id, 3).await, WriteOutcome::Stale);
     assert_eq!(waiting(&store).await, [message(other, 2)]);
 }
 
@@ -145,22 +145,22 @@ pub(crate) async fn a_repeated_request_for_a_test_message_adds_no_other_one(stor
     let written = join_all((1..=8).map(&repeat)).await;
     let done = written
         .iter()
-        .position(|written| *written == Written::Done)
+        .position(|written| *written == WriteOutcome::Done)
         .unwrap();
     let first = done + 1;
     assert_eq!(waiting(&store).await, [message(id, first)]);
     // The number of the first one is in the response to all.
     for written in written
         .into_iter()
-        .filter(|written| *written != Written::Done)
+        .filter(|written| *written != WriteOutcome::Done)
     {
-        let Written::Replayed(response) = written else {
+        let WriteOutcome::Replayed(response) = written else {
             panic!("{written:?}")
         };
         assert_eq!(response.body, first.to_string().into_bytes());
     }
     // Also when it was sent meanwhile.
     assert!(take(&store, first).await);
-    assert!(matches!(repeat(9).await, Written::Replayed(_)));
+    assert!(matches!(repeat(9).await, WriteOutcome::Replayed(_)));
     assert_eq!(waiting(&store).await, []);
 }

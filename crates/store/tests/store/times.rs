@@ -8,7 +8,7 @@ use petstore_domain::{
         AuditQuery, Command, NewOrder, Order, OrderQuery, OrderTerms, PetQuery, Resource,
     },
 };
-use petstore_store::Executed;
+use petstore_store::ExecutionOutcome;
 use petstore_testing::{
     area::{complete, order, pet, reserve, respond, withdraw},
     stores::{AnyStore, new_pet},
@@ -24,7 +24,7 @@ async fn change_at(store: &AnyStore, now: Timestamp, command: Command) -> Resour
         .await
         .unwrap()
     {
-        Executed::Done { mut changes, .. } => changes.swap_remove(0).after.unwrap(),
+        ExecutionOutcome::Done { mut changes, .. } => changes.swap_remove(0).after.unwrap(),
         other => panic!("{other:?}"),
     }
 }

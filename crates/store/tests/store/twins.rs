@@ -9,8 +9,8 @@ use petstore_domain::{
     store_area::{Command, FieldPatch, FieldValue, Given, PetPatch, PetQuery, Refusal},
 };
 use petstore_store::{
-    Checkup, Executed, OpenMode,
-    bulk::{Ids, UNIQUE_VALUES, Value},
+    Checkup, ExecutionOutcome, OpenMode,
+    bulk::{IdSource, UNIQUE_VALUES, Value},
 };
 use petstore_testing::{
     area::{change, execute, patch, pet, pet_id, refused, restore, withdraw},
@@ -158,7 +158,7 @@ async fn check(url: &str) -> Checkup {
 fn copy_animals(from: &DatabaseUrl, to: &DatabaseUrl) {
     let mut from = databases::snapshot(from).unwrap();
     let mut to = databases::load(to, OpenMode::Create).unwrap();
-    to.begin(Ids::Given, Timestamp::UNIX_EPOCH).unwrap();
+    to.begin(IdSource::Given, Timestamp::UNIX_EPOCH).unwrap();
     to.set_fields(&[]).unwrap();
     let mut add = |resource| {
         to.add(&resource).unwrap();
@@ -220,7 +220,7 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
     let batch = |id| vec![withdraw(pet_id(id)), add(CHIP)];
     let done = execute(store, batch(1)).await;
     assert!(
-        matches!(done, Executed::Refused { index: 1, .. }),
+        matches!(done, ExecutionOutcome::Refused { index: 1, .. }),
         "{done:?}"
     );
     change(store, withdraw(pet_id(1))).await;

@@ -11,7 +11,7 @@ use petstore_domain::{
         WebhookChange,
     },
 };
-use petstore_store::{KEPT_ATTEMPTS, StoreError, Written};
+use petstore_store::{KEPT_ATTEMPTS, StoreError, WriteOutcome};
 use petstore_testing::stores::{AnyStore, act, at, create, new_key, new_pet};
 
 /// Makes a test of every function, as [`crate::suite::suite`] does.
@@ -72,7 +72,7 @@ fn new(id: i64) -> StoredWebhook {
     }
 }
 
-pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> Written {
+pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> WriteOutcome {
     // On a busy machine, many writes at once can find no free connection within a second.
     loop {
         match store
@@ -89,7 +89,7 @@ pub(crate) async fn add(store: &AnyStore) -> i64 {
     let id = store.draw_webhook_id().await.unwrap();
     assert_eq!(
         write(store, WebhookChange::Add(new(id))).await,
-        Written::Done
+        WriteOutcome::Done
     );
     id
 }
@@ -178,7 +178,7 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
         secrets: secrets.clone(),
         restart: None,
     };
-    assert_eq!(write(&store, changed).await, Written::Done);
+    assert_eq!(write(&store, changed).await, WriteOutcome::Done);
     let read = get(&store, first).await.unwrap();
     assert_eq!((read.webhook, read.secrets), (after, secrets));
     assert_eq!(read.progress, new(first).progress);
@@ -188,18 +188,24 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
 pub(crate) async fn a_change_of_another_version_changes_nothing(store: AnyStore) {
     let id = add(&store).await;
     let stored = get(&store, id).await.unwrap();
-    assert_eq!(write(&store, change(&stored, None)).await, Written::Done);
+    assert_eq!(
+        write(&store, change(&stored, None)).await,
+        WriteOutcome::Done
+    );
     let changed = get(&store, id).await;
     // The same change again, and a deletion of the version before it.
-    assert_eq!(write(&store, change(&stored, None)).await, Written::Stale);
+    assert_eq!(
+        write(&store, change(&stored, None)).await,
+        WriteOutcome::Stale
+    );
     let delete = WebhookChange::Delete { id, version: 1 };
-    assert_eq!(write(&store, delete).await, Written::Stale);
+    assert_eq!(write(&store, delete).await, WriteOutcome::Stale);
     assert_eq!(get(&store, id).await, changed);
     let delete = WebhookChange::Delete {
         id: id + 1,
         version: 1,
     };
-    assert_eq!(write(&store, delete).await, Written::Stale);
+    assert_eq!(write(&store, delete).await, WriteOutcome::Stale);
 }
 
 pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_twice(
@@ -212,13 +218,13 @@ pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_tw
     let id = store.draw_webhook_id().await.unwrap();
     assert_eq!(
         write(&store, WebhookChange::Add(new(id))).await,
-        Written::Full
+        WriteOutcome::Full
     );
     let delete = WebhookChange::Delete {
         id: last,
         version: 1,
     };
-    assert_eq!(write(&store, delete).await, Written::Done);
+    assert_eq!(write(&store, delete).await, WriteOutcome::Done);
     assert!(add(&store).await > id);
 }
 
@@ -231,7 +237,7 @@ pub(crate) async fn there_are_at_most_100_webhooks_although_many_are_added_at_on
     let done = join_all(adding).await;
     assert_eq!(
         done.iter()
-            .filter(|written| **written == Written::Done)
+            .filter(|written| **written == WriteOutcome::Done)
             .count(),
         1
     );
@@ -264,8 +270,8 @@ pub(crate) async fn a_repeated_request_for_a_webhook_replays_its_response(store:
             .unwrap()
     };
     assert_eq!(store.recall_request(request(1)).await.unwrap(), None);
-    assert_eq!(add(1, response.clone()).await, Written::Done);
-    let replayed = Written::Replayed(response);
+    assert_eq!(add(1, response.clone()).await, WriteOutcome::Done);
+    let replayed = WriteOutcome::Replayed(response);
     assert_eq!(
         store.recall_request(request(1)).await.unwrap(),
         Some(replayed.clone())
@@ -273,7 +279,7 @@ pub(crate) async fn a_repeated_request_for_a_webhook_replays_its_response(store:
     assert_eq!(add(1, StoredResponse::default()).await, replayed);
     assert_eq!(
         add(2, StoredResponse::default()).await,
-        Written::IdempotencyConflict
+        WriteOutcome::IdempotencyConflict
     );
     assert_eq!(store.list_webhooks().await.unwrap().len(), 1);
 }
@@ -367,7 +373,10 @@ pub(crate) async fn a_change_by_a_request_ends_the_lease(store: AnyStore) {
     let id = add(&store).await;
     assert!(save(&store, update(id, Lease::default(), lease(1, 1))).await);
     let stored = get(&store, id).await.unwrap();
-    assert_eq!(write(&store, change(&stored, None)).await, Written::Done);
+    assert_eq!(
+        write(&store, change(&stored, None)).await,
+        WriteOutcome::Done
+    );
     assert!(!save(&store, update(id, lease(1, 1), lease(1, 2))).await);
     let seen = get(&store, id).await.unwrap().lease;
     assert_eq!(seen.holder, 0);
@@ -383,7 +392,7 @@ pub(crate) async fn the_act_of_a_change_comes_after_the_changes_before_it(store:
         .write_webhook(add, added, response, act(20))
         .await
         .unwrap();
-    assert_eq!(written, Written::Done);
+    assert_eq!(written, WriteOutcome::Done);
     create(&store, new_pet("Zoe", 1, Available)).await;
     let disable = Some((DisabledReason::Gone, at(30)));
     let disabled = DeliveryUpdate {
@@ -427,7 +436,7 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     assert!(save(&store, stopped).await);
     let stored = get(&store, id).await.unwrap();
     let resume = change(&stored, Some(Restart::Resume(at(60))));
-    assert_eq!(write(&store, resume).await, Written::Done);
+    assert_eq!(write(&store, resume).await, WriteOutcome::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(
         stored.progress,
@@ -439,7 +448,7 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     let due = [waiting(9, Some(60)), waiting(10, None)];
     assert_eq!(store.waiting_messages(id).await.unwrap(), due);
     let now = change(&stored, Some(Restart::From(20)));
-    assert_eq!(write(&store, now).await, Written::Done);
+    assert_eq!(write(&store, now).await, WriteOutcome::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(
         stored.progress,
@@ -505,7 +514,7 @@ pub(crate) async fn a_deleted_webhook_takes_its_messages_and_attempts_along(stor
     };
     assert!(save(&store, full).await);
     let delete = WebhookChange::Delete { id, version: 1 };
-    assert_eq!(write(&store, delete).await, Written::Done);
+    assert_eq!(write(&store, delete).await, WriteOutcome::Done);
     assert_eq!(get(&store, id).await, None);
     assert!(store.waiting_messages(id).await.unwrap().is_empty());
     assert!(store.list_attempts(id, 0, 10).await.unwrap().is_empty());

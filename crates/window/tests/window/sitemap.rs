@@ -2,7 +2,7 @@
 
 use petstore_databases as databases;
 use petstore_domain::{Clock, NewPet, PetName, PetStatus, store_area::FieldValues};
-use petstore_store::{OpenMode, bulk::Ids};
+use petstore_store::{OpenMode, bulk::IdSource};
 
 use super::street::Street;
 
@@ -64,7 +64,7 @@ async fn beyond_50_000_addresses_there_is_an_index_whose_sitemaps_have_each_anim
     let (url, now) = (street.database.url(), street.clock.now());
     let import = move || {
         let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(Ids::Next, now).unwrap();
+        load.begin(IdSource::Next, now).unwrap();
         for _ in 0..50_000 {
             let name = PetName::new("Rex".to_owned()).unwrap();
             let pet = NewPet {

@@ -20,7 +20,7 @@ use petstore_domain::{
     },
 };
 use petstore_photos::Format;
-use petstore_store::{Executed, OpenMode, Written};
+use petstore_store::{ExecutionOutcome, OpenMode, WriteOutcome};
 use petstore_testing::{
     area::{any, change, respond},
     clock::ManualClock,
@@ -231,7 +231,7 @@ impl Street {
             .await
             .unwrap()
         {
-            Executed::Done { changes, .. } => match &changes[0].after {
+            ExecutionOutcome::Done { changes, .. } => match &changes[0].after {
                 Some(Resource::Pet(pet)) => pet.id.get(),
                 other => panic!("{other:?}"),
             },
@@ -337,7 +337,7 @@ impl Street {
             .store
             .write_fields(vec![change], Vec::new(), StoredResponse::default(), context)
             .await;
-        assert_eq!(written.unwrap(), Written::Done);
+        assert_eq!(written.unwrap(), WriteOutcome::Done);
     }
 
     /// Says this about the store.

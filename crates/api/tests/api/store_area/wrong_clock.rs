@@ -9,7 +9,7 @@ use petstore_domain::{
     staff::{StaffChange, StaffMember, StaffSession, Token},
     store_area::ActType,
 };
-use petstore_store::StaffWritten;
+use petstore_store::StaffWriteOutcome;
 use petstore_testing::{clock::ManualClock, interface};
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::json;
@@ -75,7 +75,7 @@ async fn shop() -> (Store, i64) {
         now,
     );
     let added = StaffChange::new(0, new.clone(), ActType::StaffAdded);
-    let StaffWritten::Done(id) = store
+    let StaffWriteOutcome::Done(id) = store
         .server
         .store
         .write_staff(added, store.server.act())

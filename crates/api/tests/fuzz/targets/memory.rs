@@ -10,7 +10,10 @@ use petstore_domain::{
     PetStatus, WriteContext,
 };
 use petstore_observe::metrics::Exposition;
-use petstore_store::{Created, Health, Keys, Pets, Requests, Respond, StoreError, Version, Visit};
+use petstore_store::{
+    CreationOutcome, CreationRenderer, Health, Keys, PetVisitor, Pets, Requests, StoreError,
+    Version,
+};
 use petstore_testing::double::double;
 
 /// The number of fixed animals, with ids from 1.
@@ -65,7 +68,7 @@ impl Pets for Memory {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: Visit<'_>,
+        visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = pets
@@ -95,13 +98,13 @@ impl Pets for Memory {
         &self,
         pet: NewPet,
         _: WriteContext,
-        _: Respond,
-    ) -> Result<Created, StoreError> {
+        _: CreationRenderer,
+    ) -> Result<CreationOutcome, StoreError> {
         let pet = pet.with_id(PetId::new(ANIMALS + 1).unwrap());
         let mut pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
         pets.truncate(usize::try_from(ANIMALS).unwrap());
         pets.push(pet.clone());
-        Ok(Created::New(pet))
+        Ok(CreationOutcome::New(pet))
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {

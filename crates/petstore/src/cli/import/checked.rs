@@ -9,7 +9,7 @@ use std::{
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::store_area::Resource;
 use petstore_formats::files::{InvalidRow, Row, Rows, SeenIds, add_label};
-use petstore_store::bulk::{self, Snapshot, Value, goes_on};
+use petstore_store::bulk::{self, Snapshot, Value, continue_if_ok};
 
 use super::{
     fields::{IN_CATALOGUE, ImportedFields},
@@ -144,7 +144,7 @@ pub(super) fn taken(
             let key = ((*field).to_owned(), (*key).to_owned());
             recorded = ids.record_key(&key, IN_CATALOGUE, *pet);
         }
-        goes_on(&recorded)
+        continue_if_ok(&recorded)
     })?;
     recorded?;
     catalogue.rows(&bulk::CATEGORIES, &mut |row| {
@@ -159,7 +159,7 @@ pub(super) fn taken(
         catalogue.resources(&mut |resource| {
             has_animals |= matches!(resource, Resource::Pet(_));
             recorded = ids.record_resource(&resource, IN_CATALOGUE);
-            goes_on(&recorded)
+            continue_if_ok(&recorded)
         })?;
         recorded?;
     }

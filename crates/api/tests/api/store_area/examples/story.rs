@@ -6,7 +6,7 @@ use petstore_domain::{
     Clock, NewPet, PetName, PetStatus, Scope,
     store_area::{Attempt, FieldValues},
 };
-use petstore_store::{OpenMode, bulk::Ids};
+use petstore_store::{OpenMode, bulk::IdSource};
 use petstore_testing::{pictures, reply::Reply};
 use reqwest::Method;
 use serde_json::json;
@@ -606,7 +606,7 @@ impl Shop<'_> {
         );
         let importing = task::spawn_blocking(move || {
             let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-            load.begin(Ids::Next, now).unwrap();
+            load.begin(IdSource::Next, now).unwrap();
             for name in ["Bella", "Charlie", "Rosie"] {
                 let name = PetName::new(name.to_owned()).unwrap();
                 let pet = NewPet {
