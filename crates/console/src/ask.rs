@@ -1,4 +1,4 @@
-//! Asking before something is done that has more effects than its button says.
+//! Questions before a change that has more effects than its button says.
 
 use maud::{Markup, html};
 use petstore_languages::console_texts as texts;
@@ -30,25 +30,24 @@ impl Question<'_> {
         !form.raw(SURE).is_empty()
     }
 
-    /// Asks before access ends, or messages stop.
-    pub(super) fn of_setting(
+    /// Asks before access ends, or messages stop. `verb` is the label of the button, and `object` names its object.
+    pub(super) fn about_setting(
         desk: &Desk<'_>,
         verb: &str,
-        what: &str,
+        object: &str,
         effect: String,
         back: &str,
     ) -> Option<Reply> {
-        let title = texts().really(verb, &markup::readable(what, SHORT));
-        Question {
-            title,
+        let question = Question {
+            title: texts().really(verb, &markup::readable(object, SHORT)),
             effects: vec![effect],
             yes: verb,
             back,
-        }
-        .ask(desk, &html! {})
+        };
+        question.ask(desk, &html! {})
     }
 
-    /// The page that asks, with these details, unless the form already says yes to this question. If
+    /// Returns the page that asks, with these details, unless the form already says yes to this question. If
     /// the effects have changed since, it is another question.
     pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
         let form = &desk.visit.form;
@@ -56,12 +55,13 @@ impl Question<'_> {
         if form.raw(SURE) == question {
             return None;
         }
+        let path = desk.visit.request.uri.path();
         let content = html! {
             h1 { (self.title) }
             div.card.stack {
                 @for effect in &self.effects { p { (effect) } }
                 (details)
-                form.buttons method="post" action=(desk.visit.request.uri.path()) {
+                form.buttons method="post" action=(path) {
                     @for (name, value) in form.fields().iter().filter(|(name, _)| name != SURE) {
                         input type="hidden" name=(name) value=(value);
                     }

@@ -1,4 +1,4 @@
-//! The session of a request: its cookie, and whose it is.
+//! The session of a request: its cookie, and its member.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use hyper::{
 };
 use petstore_domain::{
     Actor, NamedActor, StaffId,
-    staff::{PasswordHash, StaffMember, StaffSession, Token, TokenDigest},
+    staff::{EndedSessions, StaffMember, StaffSession, Token, TokenDigest},
 };
 use petstore_languages as languages;
 use petstore_web::edge::{ApiError, Response};
 
 use super::visit::Visit;
 
-/// Somebody who is signed in.
+/// A session of a member who is signed in.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
-    /// Who, as they are now.
+    /// The member, as the store has it now.
     pub(super) member: StaffMember,
-    /// In which browser, and since when.
+    /// The browser of the session, and its times.
     pub(super) record: StaffSession,
 }
 
 impl Session {
-    /// Who causes the changes of this session.
+    /// Returns the actor of the changes in this session.
     pub(super) fn actor(&self) -> NamedActor {
         actor(&self.member)
     }
 }
 
-/// A member as the cause of a change.
+/// Returns a member as the actor of a change.
 pub(super) fn actor(member: &StaffMember) -> NamedActor {
     NamedActor {
         actor: Actor::Staff(member.id),
@@ -44,7 +44,7 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
 pub(super) enum Cookie {
     /// The secret of the session.
     Session,
-    /// By which a browser is recognized in which members have signed in before. See [`super::guesses`].
+    /// The tags of the members who have signed in in this browser before. See [`super::guesses`].
     Browser,
     /// The message on the next page.
     Message,
@@ -57,18 +57,20 @@ pub(super) enum Cookie {
 }
 
 impl Cookie {
-    /// Its name. Browsers let only this host set one with the prefix, over HTTPS. Cookies have no port, so
-    /// the name has it: another service on this host has cookies of its own.
+    /// Returns the name of the cookie, such as `__Host-petstore-8443-browser`.
+    ///
+    /// Browsers let only this host set a cookie with the prefix, over HTTPS. Cookies have no port, so the name has it:
+    /// another service on this host has cookies of its own.
     fn name(self, visit: &Visit<'_>) -> String {
-        let (_, port) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
-        let port = port
-            .parse::<u16>()
-            .map(|port| format!("-{port}"))
-            .unwrap_or_default();
         let prefix = if visit.visitor.is_secure {
             "__Host-"
         } else {
             ""
+        };
+        let (_, port) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
+        let port = match port.parse::<u16>() {
+            Ok(port) => format!("-{port}"),
+            Err(_) => String::new(),
         };
         let suffix = match self {
             Self::Session => "",
@@ -81,18 +83,22 @@ impl Cookie {
         format!("{prefix}petstore{port}{suffix}")
     }
 
-    /// Its value in a request.
+    /// Returns the value of the cookie in a request.
     pub(super) fn get<'v>(self, visit: &'v Visit<'_>) -> Option<&'v str> {
-        let name = self.name(visit);
-        let lines = visit.request.headers.get_all(header::COOKIE).iter();
-        let pairs = lines
-            .filter_map(|line| line.to_str().ok())
-            .flat_map(|line| line.split(';'));
-        let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(of, _)| *of == name).map(|(_, value)| value)
+        let cookie_name = self.name(visit);
+        for line in visit.request.headers.get_all(header::COOKIE) {
+            for pair in line.to_str().unwrap_or_default().split(';') {
+                if let Some((name, value)) = pair.trim().split_once('=')
+                    && name == cookie_name
+                {
+                    return Some(value);
+                }
+            }
+        }
+        None
     }
 
-    /// Gives it to the browser for so many seconds, or until the browser ends.
+    /// Gives the cookie to the browser for this number of seconds, or until the browser ends.
     pub(super) fn set(
         self,
         visit: &Visit<'_>,
@@ -106,28 +112,29 @@ impl Cookie {
         } else {
             ""
         };
-        let age = seconds
-            .map(|seconds| format!("; Max-Age={seconds}"))
-            .unwrap_or_default();
+        let age = match seconds {
+            Some(seconds) => format!("; Max-Age={seconds}"),
+            None => String::new(),
+        };
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
         if let Ok(cookie) = HeaderValue::try_from(cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
     }
 
-    /// Takes it from the browser.
+    /// Takes the cookie from the browser.
     pub(super) fn clear(self, visit: &Visit<'_>, response: &mut Response) {
         self.set(visit, response, "", Some(0));
     }
 }
 
-/// The session of a request, if its browser has one that is valid now.
+/// Finds the session of a request, if its browser has one that is valid now.
 pub(super) async fn find(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
-    let found = find_with_or_without_code(visit).await?;
-    Ok(found.filter(|session| session.record.confirmed_at.is_some()))
+    let session = find_with_or_without_code(visit).await?;
+    Ok(session.filter(|session| session.record.confirmed_at.is_some()))
 }
 
-/// The same, even if the second factor is still missing.
+/// Finds the session of a request, even if the second factor is still missing.
 pub(super) async fn find_with_or_without_code(
     visit: &Visit<'_>,
 ) -> Result<Option<Session>, ApiError> {
@@ -150,56 +157,71 @@ pub(super) async fn find_with_or_without_code(
     Ok(Some(Session { member, record }))
 }
 
-/// The digest of the session that the browser presents, valid or not.
-pub(super) fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
+/// Returns the digest of the session that the browser presents, valid or not.
+fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
     TokenDigest::of_presented(Cookie::Session.get(visit)?)
 }
 
-/// A new session, and its secret for the browser. `is_complete`: without a missing second factor.
-pub(super) fn begin(visit: &Visit<'_>, staff: StaffId, is_complete: bool) -> (Token, StaffSession) {
+/// Returns the session that ends when a member signs in: the one that the browser presents.
+pub(super) fn ended_by_sign_in(visit: &Visit<'_>) -> EndedSessions {
+    match presented_digest(visit) {
+        Some(digest) => EndedSessions::One(digest),
+        None => EndedSessions::None,
+    }
+}
+
+/// A session that is not stored yet.
+pub(super) struct NewSession {
+    /// The secret of the session, for the browser.
+    pub(super) token: Token,
+    pub(super) record: StaffSession,
+}
+
+/// Begins a session. `is_complete` says that no second factor is missing.
+pub(super) fn begin(visit: &Visit<'_>, staff: StaffId, is_complete: bool) -> NewSession {
     let token = visit.console.with_random(Token::generate);
-    let browser = visit.request.headers.get(header::USER_AGENT);
-    let browser = browser.map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
-    let session = StaffSession {
+    let browser = match visit.request.headers.get(header::USER_AGENT) {
+        Some(user_agent) => String::from_utf8_lossy(user_agent.as_bytes())
+            .chars()
+            .take(MAX_BROWSER_LENGTH)
+            .collect(),
+        None => String::new(),
+    };
+    let record = StaffSession {
         digest: token.digest(),
         staff,
         begun_at: visit.now,
         seen_at: visit.now,
         confirmed_at: is_complete.then_some(visit.now),
         address: visit.visitor.address.to_string(),
-        browser: browser
-            .unwrap_or_default()
-            .chars()
-            .take(MAX_BROWSER)
-            .collect(),
+        browser,
         provider_session: None,
     };
-    (token, session)
+    NewSession { token, record }
 }
 
-/// How much of what a browser says of itself is kept, in characters.
-const MAX_BROWSER: usize = 200;
+/// The length of the part that is kept of the `User-Agent` of a browser, in characters.
+const MAX_BROWSER_LENGTH: usize = 200;
 
-/// For how many members a browser is known: those who signed in last.
-const MAX_KNOWN: usize = 8;
+/// The number of members for whom a browser is known: those who signed in last.
+const MAX_KNOWN_MEMBERS: usize = 8;
 
-/// The signed text in the tag of a browser of this member, until the member gets another password.
+/// Returns the text that the tag of a member's browser signs. It changes with the password of the member.
 fn browser_text(member: &StaffMember) -> Vec<u8> {
-    let of = format!("browser of staff {} with password ", member.id);
-    let password = member
-        .password
-        .as_ref()
-        .map_or(&[][..], PasswordHash::as_bytes);
-    [of.as_bytes(), password].concat()
+    let mut text = format!("browser of staff {} with password ", member.id).into_bytes();
+    if let Some(password) = &member.password {
+        text.extend_from_slice(password.as_bytes());
+    }
+    text
 }
 
-/// The tags that the browser presents, valid or not.
+/// Returns the tags that the browser presents, valid or not.
 fn presented_tags<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
     Cookie::Browser
         .get(visit)
         .unwrap_or_default()
         .split('.')
-        .take(MAX_KNOWN)
+        .take(MAX_KNOWN_MEMBERS)
 }
 
 /// Whether the member has signed in in this browser before, with the present password. See
@@ -215,13 +237,14 @@ pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffI
         return Ok(None);
     }
     let staff = visit.console.app.store.list_staff().await?;
-    let mut active = staff.iter().filter(|member| member.disabled_at.is_none());
-    let known = active.find(|member| is_known_browser(visit, member));
-    Ok(known.map(|member| member.id))
+    let known_member = staff
+        .iter()
+        .find(|member| member.disabled_at.is_none() && is_known_browser(visit, member));
+    Ok(known_member.map(|member| member.id))
 }
 
-/// How long a browser is remembered, in seconds: 400 days, the longest that browsers allow.
-const REMEMBERED_FOR: u32 = 400 * 24 * 60 * 60;
+/// The time for which a browser is remembered, in seconds: 400 days, the longest that browsers allow.
+const BROWSER_MEMORY_SECONDS: u32 = 400 * 24 * 60 * 60;
 
 /// Gives the browser the secret of its session, and remembers the browser.
 pub(super) fn sign_in(
@@ -234,19 +257,23 @@ pub(super) fn sign_in(
     remember(visit, response, member);
 }
 
-/// Remembers the browser of a member who is signed in, with those of other members.
+/// Remembers the browser of a member who is signed in, in addition to the other members of the browser.
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
-    let tag = visit.tag_of(&browser_text(member));
-    let others = presented_tags(visit).filter(|other| other.len() == tag.len() && *other != tag);
-    let tags: Vec<_> = std::iter::once(&*tag)
-        .chain(others)
-        .take(MAX_KNOWN)
-        .collect();
-    Cookie::Browser.set(visit, response, &tags.join("."), Some(REMEMBERED_FOR));
+    let member_tag = visit.tag_of(&browser_text(member));
+    let mut tags = vec![&*member_tag];
+    for tag in presented_tags(visit) {
+        if tag.len() == member_tag.len() && tag != member_tag {
+            tags.push(tag);
+        }
+    }
+    tags.truncate(MAX_KNOWN_MEMBERS);
+    let seconds = Some(BROWSER_MEMORY_SECONDS);
+    Cookie::Browser.set(visit, response, &tags.join("."), seconds);
 }
 
 /// A random text that one browser keeps until it ends, so that a tag made with it is worthless in another browser. The
-/// cookie of the session changes when somebody signs in, and the browsers of one member share that of known browsers.
+/// cookie of the session changes when somebody signs in, and the members of one browser share the cookie of known
+/// browsers.
 pub(super) struct BrowserSecret {
     text: String,
     is_new: bool,
@@ -274,6 +301,7 @@ impl BrowserSecret {
         }
     }
 
+    /// Returns the text of the secret.
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
@@ -287,7 +315,7 @@ impl BrowserSecret {
 }
 
 /// Whether the script of a page sends the request: to follow the store, which does not keep the session of
-/// an open page for ever, or what is typed into a search.
+/// an open page for ever, or to search while somebody types.
 pub(super) fn is_from_script(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }

@@ -1,4 +1,4 @@
-//! What all pages share: the console and its settings.
+//! The parts that all pages share: the console and its settings.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +20,7 @@ pub struct Console {
     pub(super) app: Arc<App>,
     pub(super) edge: Arc<Edge>,
     pub(super) settings: ConsoleSettings,
-    /// What the store says about itself, for each page.
+    /// The facts that the store states about itself, for each page.
     pub(super) facts: KnownFacts,
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
@@ -28,13 +28,13 @@ pub struct Console {
     pub(super) heavy_work: HeavyWork,
     /// The member of each form with photos that arrives.
     pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
-    /// Where members sign in who do not have a password.
+    /// The provider at which members sign in without a password.
     pub(super) provider: Option<Provider>,
-    pub(super) used: Used,
+    pub(super) used: UsedTexts,
 }
 
 impl Console {
-    /// The console of `app`.
+    /// Returns the console of `app`.
     pub fn new(
         app: Arc<App>,
         edge: Arc<Edge>,
@@ -54,11 +54,11 @@ impl Console {
             heavy_work: HeavyWork::default(),
             uploads: Mutex::default(),
             provider: None,
-            used: Used::default(),
+            used: UsedTexts::default(),
         }
     }
 
-    /// The console, to which members also sign in at this provider.
+    /// Returns the console to which members also sign in at this provider.
     pub fn with_provider(self, provider: Option<Provider>) -> Self {
         Self { provider, ..self }
     }
@@ -70,7 +70,7 @@ impl Console {
             .is_none_or(|provider| !provider.settings.only)
     }
 
-    /// How many hashes of passwords were computed.
+    /// Returns the number of hashes of passwords that were computed.
     pub fn computed_hashes(&self) -> usize {
         self.passwords.computed.load(Relaxed)
     }
@@ -81,51 +81,52 @@ impl Console {
     }
 }
 
-/// What counts once. Each use has a memory of its own, because strangers can fill that of the callbacks.
+/// The texts that count once. Each use has a memory of its own, because strangers can fill the memory for callbacks.
 #[derive(Default)]
-pub(super) struct Used {
+pub(super) struct UsedTexts {
     /// The states of the callbacks of the provider.
-    pub(super) callbacks: Once,
+    pub(super) callbacks: UsedTextMemory,
     /// The challenges that a passkey has signed.
-    pub(super) challenges: Once,
+    pub(super) challenges: UsedTextMemory,
     /// The ids of the logout tokens of the provider.
-    pub(super) logouts: Once,
+    pub(super) logouts: UsedTextMemory,
 }
 
 /// A memory of texts that count once. None is valid for longer than it stays here; if there are too many, the oldest one
 /// leaves.
 #[derive(Default)]
-pub(super) struct Once(Mutex<VecDeque<UsedText>>);
+pub(super) struct UsedTextMemory {
+    texts: Mutex<VecDeque<UsedText>>,
+}
 
 struct UsedText {
     text: String,
     used_at: Timestamp,
 }
 
-impl Once {
+impl UsedTextMemory {
     const MAX: usize = 4096;
     const SECONDS: i64 = 15 * 60;
 
     /// Whether this text was used before.
-    pub(super) fn has(&self, text: &str, now: Timestamp) -> bool {
-        let is_valid = |used: &UsedText| now.as_second() - used.used_at.as_second() < Self::SECONDS;
-        self.0
+    pub(super) fn contains(&self, text: &str, now: Timestamp) -> bool {
+        self.texts
             .lock()
             .iter()
-            .any(|used| used.text == text && is_valid(used))
+            .any(|used| used.text == text && used.is_remembered_at(now))
     }
 
     /// Uses this text, unless it was used before. Returns whether it comes for the first time.
     pub(super) fn take(&self, text: &str, now: Timestamp) -> bool {
-        let mut all = self.0.lock();
-        all.retain(|used| now.as_second() - used.used_at.as_second() < Self::SECONDS);
-        if all.iter().any(|used| used.text == text) {
+        let mut texts = self.texts.lock();
+        texts.retain(|used| used.is_remembered_at(now));
+        if texts.iter().any(|used| used.text == text) {
             return false;
         }
-        if all.len() == Self::MAX {
-            all.pop_front();
+        if texts.len() == Self::MAX {
+            texts.pop_front();
         }
-        all.push_back(UsedText {
+        texts.push_back(UsedText {
             text: text.to_owned(),
             used_at: now,
         });
@@ -133,42 +134,50 @@ impl Once {
     }
 }
 
+impl UsedText {
+    /// Whether the text was used so recently that it counts no second time.
+    fn is_remembered_at(&self, now: Timestamp) -> bool {
+        now.as_second() - self.used_at.as_second() < UsedTextMemory::SECONDS
+    }
+}
+
 /// The settings of the console that an operator can choose.
 #[derive(Debug, Clone, Default)]
 pub struct ConsoleSettings {
-    /// Where browsers reach the console, if that is not its listener.
+    /// The origin at which browsers reach the console, if that is not its listener.
     pub url: Option<Origin>,
-    /// Whether its listener has TLS.
+    /// Whether the listener of the console has TLS.
     pub tls: bool,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
-    /// What holds if the profile of the store does not say it.
+    /// The facts that hold if the profile of the store does not state them.
     pub store: StoreOptions,
-    /// Where the public reaches the window, if there is one.
+    /// The address at which the public reaches the window, if there is one.
     pub window: Option<String>,
     /// The deployment whose API keys are shown and made.
     pub deployment: Deployment,
-    /// Who must have a second factor.
+    /// The members who must have a second factor.
     pub second_factor: RequireSecondFactor,
-    /// The link by which anybody signs in as the first manager, as often as it is opened: of a demo.
+    /// The link by which anybody signs in as the first manager, as often as it is opened: only a demo has one.
     pub demo_link: Option<TokenDigest>,
 }
 
 words! {
-    /// Who must have a second factor. Everybody may.
+    /// The members who must have a second factor. Everybody may have one.
     #[derive(Default)]
     pub enum RequireSecondFactor {
-        /// Managers.
+        /// Only managers must have one.
         Managers = "managers",
-        /// The whole staff.
+        /// The whole staff must have one.
         All = "all",
-        /// Nobody.
+        /// Nobody must have one.
         #[default]
         None = "none",
     }
 }
 
 impl RequireSecondFactor {
+    /// Whether members with this role must have a second factor.
     pub(super) fn includes(self, role: Role) -> bool {
         match self {
             Self::None => false,
@@ -184,15 +193,15 @@ mod tests {
 
     #[test]
     fn what_strangers_use_up_pushes_nothing_of_members_and_of_the_provider_out() {
-        let (used, now) = (Used::default(), Timestamp::UNIX_EPOCH);
+        let (used, now) = (UsedTexts::default(), Timestamp::UNIX_EPOCH);
         assert!(used.challenges.take("challenge", now) && used.logouts.take("id", now));
-        for number in 0..=Once::MAX {
+        for number in 0..=UsedTextMemory::MAX {
             assert!(used.callbacks.take(&number.to_string(), now));
         }
         assert!(used.callbacks.take("0", now));
-        assert!(!used.challenges.take("challenge", now) && used.logouts.has("id", now));
+        assert!(!used.challenges.take("challenge", now) && used.logouts.contains("id", now));
         // None is valid for longer than it stays.
-        let later = Timestamp::new(Once::SECONDS, 0).unwrap_or(now);
-        assert!(!used.logouts.has("id", later) && used.challenges.take("challenge", later));
+        let later = Timestamp::new(UsedTextMemory::SECONDS, 0).unwrap_or(now);
+        assert!(!used.logouts.contains("id", later) && used.challenges.take("challenge", later));
     }
 }

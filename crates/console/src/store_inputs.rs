@@ -1,5 +1,5 @@
-//! What people fill in about the store, each member of the profile declared once: for the form, for what others
-//! have changed meanwhile, and for the form that a sign-in interrupts.
+//! The members of the profile of the store that people fill in, each declared once: for the form, for the changes of
+//! others while the form was open, and for the form that a sign-in interrupts.
 
 use maud::Markup;
 use petstore_app::{Contact, Source, StoreFacts};
@@ -15,7 +15,7 @@ use super::{
     visit::Form,
 };
 
-/// How the name of each input begins, because other forms also have a name.
+/// The prefix of the name of each input, because other forms also have a name.
 const PREFIX: &str = "store.";
 
 /// A member of the profile that people fill in.
@@ -24,24 +24,32 @@ pub(super) struct StoreInput {
     name: &'static str,
     /// `textarea`, `select`, or the keyboard of a phone; the one for texts if empty.
     kind: &'static str,
-    /// Its label, its hint, and what is wrong with an invalid value.
+    /// Returns the label, the hint, and the message about an invalid value.
     texts: fn(&Texts) -> [&'static str; 3],
     stored: fn(&Profile) -> Option<&str>,
-    /// Reads what was typed. Nothing clears the value.
-    read: fn(&str, &mut ProfilePatch) -> Result<(), ()>,
+    /// Parses the text of the input, and writes the value into the change. An empty text clears the member.
+    parse: fn(&str, &mut ProfilePatch) -> Result<(), InvalidValue>,
 }
 
+/// A text that is not a value of its member.
+struct InvalidValue;
+
+/// Declares groups of inputs, with a line for each: the member, its name for programs, its texts, the kind of the input,
+/// and the function that parses a text. A macro, because each input needs the member in two functions.
+///
+/// `IDENTITY_INPUTS { about "about" member_about "textarea": |text| About::new(text.to_owned()); }` becomes a constant
+/// `IDENTITY_INPUTS` with one [`StoreInput`], which reads and writes `about`. The function `all` returns all groups.
 macro_rules! groups {
-    ($($group:ident { $($member:ident $name:literal $texts:ident $kind:literal: $read:expr;)+ })+) => {
+    ($($group:ident { $($member:ident $name:literal $texts:ident $kind:literal: $parse:expr;)+ })+) => {
         $(pub(super) static $group: &[StoreInput] = &[$(StoreInput {
             name: $name,
             kind: $kind,
             texts: |texts| texts.$texts,
             stored: |profile| profile.$member.as_ref().map(|value| value.as_str()),
-            read: |typed, patch| set(&mut patch.$member, typed, $read),
+            parse: |text, patch| set(&mut patch.$member, text, $parse),
         }),+];)+
 
-        /// All of them, in the order of the page.
+        /// Returns all inputs, in the order of the page.
         fn all() -> impl Iterator<Item = &'static StoreInput> {
             [$($group),+].into_iter().flatten()
         }
@@ -49,216 +57,279 @@ macro_rules! groups {
 }
 
 groups! {
-    WHO {
-        name "name" member_name "": |typed| StoreName::new(typed.to_owned());
-        kind "kind" member_kind "select": |typed| typed.parse().ok();
-        about "about" member_about "textarea": |typed| About::new(typed.to_owned());
+    IDENTITY_INPUTS {
+        name "name" member_name "": |text| StoreName::new(text.to_owned());
+        kind "kind" member_kind "select": |text| text.parse().ok();
+        about "about" member_about "textarea": |text| About::new(text.to_owned());
     }
-    REACH {
-        email "email" member_email "email": |typed| EmailAddress::new(typed.to_owned());
-        telephone "telephone" member_telephone "tel": |typed| TelephoneNumber::new(typed.replace(['–', '—'], "-"));
-        contact_page "contactPage" member_contact_page "url": |typed| ContactPage::new(typed.to_owned());
-        address "address" member_address "textarea": |typed| Address::new(typed.to_owned());
-        hours "hours" member_hours "textarea": |typed| Address::new(typed.to_owned());
+    CONTACT_INPUTS {
+        email "email" member_email "email": |text| EmailAddress::new(text.to_owned());
+        telephone "telephone" member_telephone "tel": |text| TelephoneNumber::new(text.replace(['–', '—'], "-"));
+        contact_page "contactPage" member_contact_page "url": |text| ContactPage::new(text.to_owned());
+        address "address" member_address "textarea": |text| Address::new(text.to_owned());
+        hours "hours" member_hours "textarea": |text| Address::new(text.to_owned());
     }
-    PAGES {
-        language "language" member_language "select": |typed| typed.parse().ok();
-        currency "currency" member_currency "": |typed| Currency::new(&typed.to_ascii_uppercase());
-        colour "colour" member_colour "": |typed| Colour::new(typed.to_owned());
+    PAGE_INPUTS {
+        language "language" member_language "select": |text| text.parse().ok();
+        currency "currency" member_currency "": |text| Currency::new(&text.to_ascii_uppercase());
+        colour "colour" member_colour "": |text| Colour::new(text.to_owned());
     }
 }
 
+/// Writes the value of a text into a member of a change. An empty text clears the member.
 fn set<T>(
     member: &mut Patch<T>,
-    typed: &str,
-    read: impl FnOnce(&str) -> Option<T>,
-) -> Result<(), ()> {
-    *member = if typed.is_empty() {
+    text: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<(), InvalidValue> {
+    *member = if text.is_empty() {
         Patch::Clear
     } else {
-        Patch::Set(read(typed).ok_or(())?)
+        Patch::Set(parse(text).ok_or(InvalidValue)?)
     };
     Ok(())
 }
 
 impl StoreInput {
+    /// Returns the name of the input in a form.
     fn id(&self) -> String {
         format!("{PREFIX}{}", self.name)
     }
 
-    /// Its values with what people read, if they choose one.
-    fn choices(&self) -> Vec<(&'static str, &'static str)> {
-        let mut all = vec![("", texts().not_chosen)];
-        if self.name == "kind" {
-            all.extend(StoreKind::ALL.map(|kind| (kind.as_str(), texts().store_kind(kind))));
-        } else {
-            all.extend(Language::ALL.map(|of| (of.as_str(), name_of(of))));
-        }
-        all
+    /// Returns the label, in the language of the request.
+    fn label(&self) -> &'static str {
+        let [label, _, _] = (self.texts)(texts());
+        label
     }
 
-    /// The value in force while the profile says nothing, and where it comes from; `None` if there is never
-    /// one, or if the profile says something.
-    fn fallback(&self, facts: &StoreFacts) -> Option<String> {
-        let (from, value, option) = match self.name {
-            "name" => (facts.name().from, facts.name().value, "--store-name"),
-            "kind" if facts.profile.kind.is_none() => (
-                Source::Default,
-                Some(texts().store_kind(StoreKind::Shop)),
-                "",
-            ),
-            "language" => {
-                let language = facts.language();
-                (language.from, Some(name_of(language.value)), "--language")
+    /// Returns the values and labels of a choice.
+    fn choices(&self) -> Vec<(&'static str, &'static str)> {
+        let mut choices = vec![("", texts().not_chosen)];
+        if self.name == "kind" {
+            for kind in StoreKind::ALL {
+                choices.push((kind.as_str(), texts().store_kind(kind)));
             }
-            "currency" => (
-                facts.currency().from,
-                facts.currency().value.map(Currency::as_str),
-                "--currency",
-            ),
-            "email" | "telephone" | "contactPage" => match facts.contact().value {
-                Some(Contact::Url(url)) => (Source::Option, Some(url.shown()), "--store-contact"),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        if self.name == "name" && value.is_none() {
+        } else {
+            for language in Language::ALL {
+                choices.push((language.as_str(), name_of(language)));
+            }
+        }
+        choices
+    }
+
+    /// Returns a sentence with the value in force while the profile has none, and with its source; `None` if there is
+    /// never one, or if the profile has a value.
+    fn fallback(&self, facts: &StoreFacts) -> Option<String> {
+        if self.name == "name" && facts.name().value.is_none() {
             return Some(texts().nameless(texts().site, window_texts().no_store));
         }
-        let value = markup::readable(value.unwrap_or(texts().nothing), SHORT);
-        match from {
+        let fallback = self.fallback_value(facts)?;
+        let value = markup::readable(fallback.value.unwrap_or(texts().nothing), SHORT);
+        match fallback.source {
             Source::Profile => None,
-            Source::Option => Some(texts().option_counts(option, &value)),
+            Source::Option => Some(texts().option_counts(fallback.option, &value)),
             Source::Default => Some(texts().default_is(&value)),
         }
     }
 
-    /// The input with what was typed into it, and with what is in force without it.
+    /// Returns the value in force, if the input has an option or a default.
+    fn fallback_value<'f>(&self, facts: &'f StoreFacts) -> Option<Fallback<'f>> {
+        match self.name {
+            "name" => Some(Fallback {
+                source: facts.name().from,
+                value: facts.name().value,
+                option: "--store-name",
+            }),
+            "kind" if facts.profile.kind.is_none() => Some(Fallback {
+                source: Source::Default,
+                value: Some(texts().store_kind(StoreKind::Shop)),
+                option: "",
+            }),
+            "language" => Some(Fallback {
+                source: facts.language().from,
+                value: Some(name_of(facts.language().value)),
+                option: "--language",
+            }),
+            "currency" => Some(Fallback {
+                source: facts.currency().from,
+                value: facts.currency().value.map(Currency::as_str),
+                option: "--currency",
+            }),
+            "email" | "telephone" | "contactPage" => match facts.contact().value {
+                Some(Contact::Url(url)) => Some(Fallback {
+                    source: Source::Option,
+                    value: Some(url.shown()),
+                    option: "--store-contact",
+                }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Renders the input with what is typed into it, and with the value that is in force without it.
     pub(super) fn show(&self, form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
-        let (id, [label, hint, _]) = (self.id(), (self.texts)(texts()));
-        let hint = format!("{hint} {}", self.fallback(facts).unwrap_or_default());
-        let hint = Some(hint.trim()).filter(|hint| !hint.is_empty());
-        let input = Input {
-            hint,
-            ..Input::from_form(&id, label, form, errors)
-        };
+        let id = self.id();
+        let [label, hint, _] = (self.texts)(texts());
+        let fallback = self.fallback(facts).unwrap_or_default();
+        let hint = format!("{hint} {fallback}");
+        let mut input = Input::from_form(&id, label, form, errors);
+        if !hint.trim().is_empty() {
+            input.hint = Some(hint.trim());
+        }
         match self.kind {
             "select" => input.choose(&self.choices()),
             "textarea" => input.as_textarea().show(),
-            inputmode => Input { inputmode, ..input }.show(),
+            inputmode => {
+                input.inputmode = inputmode;
+                input.show()
+            }
         }
     }
 }
 
-/// The names of the inputs of a link, from 1.
+/// A value that is in force because of an option or a default.
+struct Fallback<'f> {
+    source: Source,
+    value: Option<&'f str>,
+    /// The name of the option.
+    option: &'static str,
+}
+
+/// Returns the name of the input for the label of a link, and of the input for its URL: `store.link1.label` and
+/// `store.link1.url` for the first link.
 fn link_ids(number: usize) -> [String; 2] {
     ["label", "url"].map(|part| format!("{PREFIX}link{number}.{part}"))
 }
 
-/// The two inputs of each link.
-pub(super) fn links(form: &Form, errors: &Errors) -> Vec<(bool, [Markup; 2])> {
-    let link = |number| {
-        let [label, url] = link_ids(number);
-        let is_used = [&label, &url].iter().any(|id| !form.raw(id).is_empty());
-        let shown = [
-            Input::from_form(&label, &texts().link_label(number), form, errors).show(),
-            Input {
-                inputmode: "url",
-                ..Input::from_form(&url, &texts().link_url(number), form, errors)
-            }
-            .show(),
-        ];
-        (is_used, shown)
-    };
-    (1..=Links::MAX).map(link).collect()
+/// The two inputs of a link.
+pub(super) struct LinkInputs {
+    /// Whether somebody has filled in one of them.
+    pub(super) is_used: bool,
+    pub(super) label: Markup,
+    pub(super) url: Markup,
 }
 
-/// The form of a profile as it is.
-pub(super) fn form_of(profile: &Profile) -> Form {
-    let version = ("version".to_owned(), profile.version.to_string());
-    let stored = |of: &StoreInput| (of.id(), (of.stored)(profile).unwrap_or_default().to_owned());
-    let links = (1..=Links::MAX).flat_map(|number| {
-        let link = profile
-            .links
-            .as_ref()
-            .and_then(|links| links.all().get(number - 1));
-        let values = link.map_or(["", ""], |link| [link.label.as_str(), link.url.as_str()]);
-        link_ids(number).into_iter().zip(values.map(str::to_owned))
-    });
-    [version]
-        .into_iter()
-        .chain(all().map(stored))
-        .chain(links)
-        .collect()
-}
-
-/// The change that was typed.
-pub(super) fn read(form: &Form, errors: &mut Errors) -> ProfilePatch {
-    let mut patch = ProfilePatch::default();
-    for input in all() {
-        let id = input.id();
-        let Some(typed) = form.all(&id).next() else {
-            continue;
-        };
-        // Browsers send CR LF, which counts as one character for people.
-        if (input.read)(&typed.trim().replace("\r\n", "\n"), &mut patch).is_err() {
-            errors.add(id, (input.texts)(texts())[2]);
-        }
-    }
+/// Returns the inputs of all links.
+pub(super) fn link_inputs(form: &Form, errors: &Errors) -> Vec<LinkInputs> {
     let mut links = Vec::new();
     for number in 1..=Links::MAX {
         let [label_id, url_id] = link_ids(number);
-        let (label, url) = (form.get(&label_id), form.get(&url_id));
-        if label.is_empty() && url.is_empty() {
+        let label_text = texts().link_label(number);
+        let url_text = texts().link_url(number);
+        let label = Input::from_form(&label_id, &label_text, form, errors);
+        let mut url = Input::from_form(&url_id, &url_text, form, errors);
+        url.inputmode = "url";
+        links.push(LinkInputs {
+            is_used: !label.value.is_empty() || !url.value.is_empty(),
+            label: label.show(),
+            url: url.show(),
+        });
+    }
+    links
+}
+
+/// Returns the form that shows a profile.
+pub(super) fn form_of(profile: &Profile) -> Form {
+    let mut fields = vec![("version".to_owned(), profile.version.to_string())];
+    for input in all() {
+        let value = (input.stored)(profile).unwrap_or_default();
+        fields.push((input.id(), value.to_owned()));
+    }
+    let links = profile.links.as_ref().map_or(&[][..], |links| links.all());
+    for number in 1..=Links::MAX {
+        let [label_id, url_id] = link_ids(number);
+        let link = links.get(number - 1);
+        let label = link.map_or("", |link| link.label.as_str());
+        let url = link.map_or("", |link| link.url.as_str());
+        fields.push((label_id, label.to_owned()));
+        fields.push((url_id, url.to_owned()));
+    }
+    fields.into_iter().collect()
+}
+
+/// Parses the inputs of a form, and returns them as a change of the profile. Adds an error for each invalid input.
+pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
+    let mut patch = ProfilePatch::default();
+    for input in all() {
+        let id = input.id();
+        let Some(typed_text) = form.all(&id).next() else {
             continue;
-        }
-        match (
-            LinkLabel::new(label.to_owned()),
-            LinkUrl::new(url.to_owned()),
-        ) {
-            (Some(label), Some(url)) => links.push(Link { label, url }),
-            (label, url) => {
-                if label.is_none() {
-                    errors.add(label_id, texts().link_label_invalid);
-                }
-                if url.is_none() {
-                    errors.add(url_id, texts().link_url_invalid);
-                }
-            }
+        };
+        // Browsers send CR LF, which counts as one character for people.
+        let text = typed_text.trim().replace("\r\n", "\n");
+        if (input.parse)(&text, &mut patch).is_err() {
+            let [_, _, message] = (input.texts)(texts());
+            errors.add(id, message);
         }
     }
-    if form.all(&link_ids(1)[0]).next().is_some() {
+
+    let links = parse_links(form, errors);
+    let [first_label_id, _] = link_ids(1);
+    if form.all(&first_label_id).next().is_some() {
         patch.links = Links::new(links).map_or(Patch::Keep, Patch::Set);
     }
     patch
 }
 
-/// The label of an input, and a value of it in words; `None` if it is not about the store.
+/// Parses the links of a form. Adds an error for each invalid input. A link without label and URL is left out.
+fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
+    let mut links = Vec::new();
+    for number in 1..=Links::MAX {
+        let [label_id, url_id] = link_ids(number);
+        if form.get(&label_id).is_empty() && form.get(&url_id).is_empty() {
+            continue;
+        }
+        let label = LinkLabel::new(form.get(&label_id).to_owned());
+        let url = LinkUrl::new(form.get(&url_id).to_owned());
+        if label.is_none() {
+            errors.add(label_id, texts().link_label_invalid);
+        }
+        if url.is_none() {
+            errors.add(url_id, texts().link_url_invalid);
+        }
+        if let Some(label) = label
+            && let Some(url) = url
+        {
+            links.push(Link { label, url });
+        }
+    }
+    links
+}
+
+/// Returns the label of an input, and a value of it in words; `None` if the input is not about the store.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let name = name.strip_prefix(PREFIX)?;
+    if let Some(input) = all().find(|input| input.name == name) {
+        let words = value_in_words(input, value);
+        return Some((input.label().to_owned(), markup::readable(words, SHORT)));
+    }
+    let (number, part) = name.strip_prefix("link")?.split_once('.')?;
+    let number = number.parse().ok()?;
+    let label = if part == "url" {
+        (texts().link_url)(number)
+    } else {
+        (texts().link_label)(number)
+    };
     let words = if value.is_empty() {
         texts().no_value
     } else {
         value
     };
-    if let Some(input) = all().find(|input| input.name == name) {
-        let choices = if input.kind == "select" {
-            input.choices()
-        } else {
-            Vec::new()
-        };
-        let chosen = choices
-            .iter()
-            .find(|(of, _)| *of == value)
-            .map_or(words, |(_, words)| words);
-        let label = (input.texts)(texts())[0].to_owned();
-        return Some((label, markup::readable(chosen, SHORT)));
+    Some((label, markup::readable(words, SHORT)))
+}
+
+/// Returns a value of an input as people read it: the label of a choice, or the value itself.
+fn value_in_words<'v>(input: &StoreInput, value: &'v str) -> &'v str {
+    if input.kind == "select" {
+        for (choice, label) in input.choices() {
+            if choice == value {
+                return label;
+            }
+        }
     }
-    let (number, part) = name.strip_prefix("link")?.split_once('.')?;
-    let label = if part == "url" {
-        texts().link_url
-    } else {
-        texts().link_label
-    };
-    Some((label(number.parse().ok()?), markup::readable(words, SHORT)))
+    if value.is_empty() {
+        return texts().no_value;
+    }
+    value
 }

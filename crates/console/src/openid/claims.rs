@@ -1,4 +1,4 @@
-//! What a token must say to count, and what it says about a person.
+//! The claims that a token must have to count, and the claims about a person.
 
 use jiff::Timestamp;
 use petstore_domain::staff::{Identity, Role};
@@ -7,39 +7,43 @@ use serde_json::{Map, Value};
 
 use super::settings::{Failure, ProviderSettings};
 
-/// How far the clocks of provider and service may be apart, in seconds.
-const SKEW: i64 = 60;
+/// The accepted difference between the clocks of provider and service, in seconds.
+const MAX_SKEW_SECONDS: i64 = 60;
 
-/// How old a token may be that the provider has just made, in seconds.
-const MAX_AGE: i64 = 10 * 60;
+/// The accepted age of a token that the provider has just made, in seconds.
+const MAX_AGE_SECONDS: i64 = 10 * 60;
+
+/// The longest subject, in bytes (OpenID Connect Core 1.0, section 2).
+const MAX_SUBJECT_BYTES: usize = 255;
 
 /// The event of a token that ends sessions.
-const LOGOUT: &str = "http://schemas.openid.net/event/backchannel-logout";
+const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
 /// A person after a sign-in at the provider.
 #[derive(Debug, Clone)]
 pub struct Person {
+    /// The identity by which the store recognizes the person.
     pub identity: Identity,
     /// The highest role that the claims give.
     pub role: Option<Role>,
-    /// Names that the person has there; the first one is best.
+    /// The names of the person at the provider; the first one is best.
     pub names: Vec<String>,
-    /// When the person last proved there who they are.
+    /// The time at which the person last proved to the provider who they are.
     pub(crate) proved_at: Option<Timestamp>,
-    /// The session there.
+    /// The session at the provider.
     pub session: Option<String>,
 }
 
 /// The content of a logout token: a person, a session, or both.
-pub(crate) struct LoggedOut {
+pub(crate) struct Logout {
     pub identity: Option<Identity>,
-    /// The session there.
+    /// The session at the provider.
     pub session: Option<String>,
     /// The id of the token, which counts once.
     pub id: String,
 }
 
-/// The claims of both tokens. serde rejects one that is there twice.
+/// The claims of both tokens. serde rejects a claim that is there twice.
 #[derive(Deserialize)]
 struct Claims {
     iss: String,
@@ -56,65 +60,76 @@ struct Claims {
     events: Map<String, Value>,
 }
 
-fn invalid<T>(why: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Invalid(why.into()))
+/// Returns the failure for an invalid token.
+fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Invalid(reason.into()))
 }
 
 impl Claims {
-    /// Fails unless the token is from the issuer, for this client, and valid now.
-    fn checked(token: &[u8], settings: &ProviderSettings, now: Timestamp) -> Result<Self, Failure> {
+    /// Parses the content of a token. Fails unless the token is from the issuer, for this client, and valid now.
+    fn parse(token: &[u8], settings: &ProviderSettings, now: Timestamp) -> Result<Self, Failure> {
         let claims: Self = serde_json::from_slice(token)
             .or_else(|error| invalid(format!("the token is invalid: {error}")))?;
-        let (client, now) = (&*settings.client_id, now.as_second());
         check_issuer("the token", &claims.iss, settings.issuer.as_str())?;
-        let is_client = |audience: &Value| audience == client;
-        let (is_for_us, is_for_others) = match &claims.aud {
-            Value::Array(all) => (all.iter().any(is_client), all.len() > 1),
-            one => (is_client(one), false),
-        };
-        if !is_for_us {
-            return invalid("the token is for another client (aud)");
-        }
-        // Several audiences need azp, and it must be this client.
-        if claims
-            .azp
-            .as_ref()
-            .map_or(is_for_others, |azp| azp != client)
-        {
-            return invalid("the token was made for another client (azp)");
-        }
-        if claims.exp <= now - SKEW {
-            return invalid(format!(
-                "the token has expired {} s ago (exp)",
-                now.saturating_sub(claims.exp)
-            ));
-        }
-        if !(now - MAX_AGE - SKEW..=now + SKEW).contains(&claims.iat) {
-            let off = claims.iat.saturating_sub(now);
-            return invalid(format!(
-                "the token was made {off} s from now (iat): check both clocks"
-            ));
-        }
-        if claims
-            .sub
-            .as_ref()
-            .is_some_and(|sub| sub.is_empty() || sub.len() > 255)
-        {
-            return invalid("the token has an invalid subject (sub)");
-        }
-        // PostgreSQL stores no U+0000.
-        let has_control = |text: &Option<String>| {
-            text.as_ref()
-                .is_some_and(|text| text.contains(char::is_control))
-        };
-        if has_control(&claims.sub) || has_control(&claims.sid) {
-            return invalid(
-                "the token has a control character in its subject or session (sub, sid)",
-            );
-        }
+        claims.check_audience(&settings.client_id)?;
+        claims.check_times(now.as_second())?;
+        claims.check_texts()?;
         Ok(claims)
     }
 
+    /// Checks that the token is for this client. Several audiences need `azp`, and it must be this client.
+    fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
+        let audiences = match &self.aud {
+            Value::Array(audiences) => &audiences[..],
+            audience => std::slice::from_ref(audience),
+        };
+        if !audiences.iter().any(|audience| audience == client_id) {
+            return invalid("the token is for another client (aud)");
+        }
+        let is_for_another = match &self.azp {
+            Some(azp) => azp != client_id,
+            None => audiences.len() > 1,
+        };
+        if is_for_another {
+            return invalid("the token was made for another client (azp)");
+        }
+        Ok(())
+    }
+
+    /// Checks that the token has not expired, and was made just now.
+    fn check_times(&self, now: i64) -> Result<(), Failure> {
+        if self.exp <= now - MAX_SKEW_SECONDS {
+            let age = now.saturating_sub(self.exp);
+            return invalid(format!("the token has expired {age} s ago (exp)"));
+        }
+        let earliest = now - MAX_AGE_SECONDS - MAX_SKEW_SECONDS;
+        if !(earliest..=now + MAX_SKEW_SECONDS).contains(&self.iat) {
+            let difference = self.iat.saturating_sub(now);
+            return invalid(format!(
+                "the token was made {difference} s from now (iat): check both clocks"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that the store can keep the subject and the session. PostgreSQL stores no U+0000.
+    fn check_texts(&self) -> Result<(), Failure> {
+        if let Some(subject) = &self.sub
+            && (subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES)
+        {
+            return invalid("the token has an invalid subject (sub)");
+        }
+        for text in [&self.sub, &self.sid].into_iter().flatten() {
+            if text.contains(char::is_control) {
+                return invalid(
+                    "the token has a control character in its subject or session (sub, sid)",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the identity of the subject, if the token names one.
     fn identity(&self) -> Option<Identity> {
         Some(Identity {
             issuer: self.iss.clone(),
@@ -123,84 +138,98 @@ impl Claims {
     }
 }
 
-/// Fails unless `found` is the issuer, byte by byte.
-pub(super) fn check_issuer(what: &str, found: &str, issuer: &str) -> Result<(), Failure> {
-    if found == issuer {
+/// Checks that `stated_issuer` is the issuer, byte by byte. `subject` begins the message, such as `the token`.
+pub(super) fn check_issuer(
+    subject: &str,
+    stated_issuer: &str,
+    issuer: &str,
+) -> Result<(), Failure> {
+    if stated_issuer == issuer {
         return Ok(());
     }
-    let is_slash = found.trim_end_matches('/') == issuer.trim_end_matches('/');
-    let slash = if is_slash {
+    let hint = if stated_issuer.trim_end_matches('/') == issuer.trim_end_matches('/') {
         ": only a slash at the end differs"
     } else {
         ""
     };
     invalid(format!(
-        "{what} has the issuer {found:.200}, but --oidc-issuer is {issuer}{slash}"
+        "{subject} has the issuer {stated_issuer:.200}, but --oidc-issuer is {issuer}{hint}"
     ))
 }
 
-/// The person whom an ID token names.
-pub(super) fn person(
+/// Returns the person whom an ID token names.
+pub(super) fn parse_person(
     token: &[u8],
     settings: &ProviderSettings,
     nonce: &str,
     now: Timestamp,
 ) -> Result<Person, Failure> {
-    let claims = Claims::checked(token, settings, now)?;
+    let claims = Claims::parse(token, settings, now)?;
     if claims.nonce.as_deref() != Some(nonce) {
         return invalid("the token is not that of this sign-in (nonce)");
     }
     let Some(identity) = claims.identity() else {
         return invalid("the token names nobody (sub)");
     };
-    if claims
-        .auth_time
-        .is_some_and(|at| at > now.as_second() + SKEW)
+    if let Some(proved_at) = claims.auth_time
+        && proved_at > now.as_second() + MAX_SKEW_SECONDS
     {
         return invalid("the token is from before the person signed in (auth_time)");
     }
     let proved_at = claims
         .auth_time
-        .and_then(|at| Timestamp::from_second(at).ok());
-    let all: Map<String, Value> = serde_json::from_slice(token).unwrap_or_default();
-    let name = |claim| all.get(claim).and_then(Value::as_str).map(str::to_owned);
+        .and_then(|second| Timestamp::from_second(second).ok())
+        .map(|time| time.min(now));
+
+    let all_claims: Map<String, Value> = serde_json::from_slice(token).unwrap_or_default();
+    let role = settings
+        .roles
+        .iter()
+        .filter(|rule| rule.holds(&all_claims))
+        .map(|rule| rule.role)
+        .max();
+    let mut names = Vec::new();
+    for claim in ["preferred_username", "name"] {
+        if let Some(Value::String(name)) = all_claims.get(claim) {
+            names.push(name.clone());
+        }
+    }
     Ok(Person {
         identity,
-        role: settings
-            .roles
-            .iter()
-            .filter(|rule| rule.holds(&all))
-            .map(|rule| rule.role)
-            .max(),
-        names: ["preferred_username", "name"]
-            .into_iter()
-            .filter_map(name)
-            .collect(),
-        proved_at: proved_at.map(|at| at.min(now)),
+        role,
+        names,
+        proved_at,
         session: claims.sid,
     })
 }
 
-/// What a logout token ends (OpenID Connect Back-Channel Logout, section 2.6).
-pub(super) fn logged_out(
+/// Returns the content of a logout token (OpenID Connect Back-Channel Logout, section 2.6).
+pub(super) fn parse_logout(
     token: &[u8],
     settings: &ProviderSettings,
     now: Timestamp,
-) -> Result<LoggedOut, Failure> {
-    let claims = Claims::checked(token, settings, now)?;
-    if !claims.events.get(LOGOUT).is_some_and(Value::is_object) {
+) -> Result<Logout, Failure> {
+    let claims = Claims::parse(token, settings, now)?;
+    if !claims
+        .events
+        .get(LOGOUT_EVENT)
+        .is_some_and(Value::is_object)
+    {
         return invalid("the token ends no session (events)");
     }
     if claims.nonce.is_some() {
         return invalid("the token is one to sign in (nonce)");
     }
-    match (claims.identity(), claims.sid, claims.jti) {
-        (None, None, _) => invalid("the token names no session (sub, sid)"),
-        (_, _, None) => invalid("the token has no id (jti)"),
-        (identity, session, Some(id)) => Ok(LoggedOut {
-            identity,
-            session,
-            id,
-        }),
+    let identity = claims.identity();
+    if identity.is_none() && claims.sid.is_none() {
+        return invalid("the token names no session (sub, sid)");
     }
+    let Some(id) = claims.jti else {
+        return invalid("the token has no id (jti)");
+    };
+    Ok(Logout {
+        identity,
+        session: claims.sid,
+        id,
+    })
 }

@@ -22,19 +22,26 @@ use url::Url;
 use super::settings::{Failure, Issuer};
 
 /// The largest response, in bytes.
-const MAX_RESPONSE: usize = 256 << 10;
+const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
+/// Sends requests to the provider.
 pub(super) struct Fetcher {
     issuer: Issuer,
     lookups: Lookups,
+    /// `None` if the system has no trusted certificates.
     tls: Option<TlsConnector>,
     limit: Duration,
 }
 
-/// A form, and the value of `Authorization` with which it is sent.
-pub(super) type Form = (String, Option<String>);
+/// A form that redeems a code.
+pub(super) struct CodeForm {
+    pub(super) body: String,
+    /// The value of `Authorization` with which the form is sent.
+    pub(super) authorization: Option<String>,
+}
 
 impl Fetcher {
+    /// Returns a fetcher whose requests may take as long as `limit`.
     pub(super) fn new(
         issuer: Issuer,
         resolver: Box<dyn Resolve>,
@@ -54,29 +61,28 @@ impl Fetcher {
     }
 
     /// Gets a document, or sends a form, and reads the JSON of the response.
-    pub(super) async fn json<T: DeserializeOwned>(
+    pub(super) async fn fetch_json<T: DeserializeOwned>(
         &self,
         url: &Url,
-        form: Option<Form>,
+        form: Option<CodeForm>,
     ) -> Result<T, Failure> {
-        let body = time::timeout(self.limit, self.exchange(url, form)).await;
-        let late = || {
-            Err(Failure::Unreachable(format!(
-                "{url} does not respond in time"
-            )))
+        let Ok(result) = time::timeout(self.limit, self.exchange(url, form)).await else {
+            let message = format!("{url} does not respond in time");
+            return Err(Failure::Unreachable(message));
         };
-        serde_json::from_slice(&body.unwrap_or_else(|_| late())?)
+        serde_json::from_slice(&result?)
             .map_err(|error| Failure::Invalid(format!("the response of {url}: {error}")))
     }
 
-    async fn exchange(&self, url: &Url, form: Option<Form>) -> Result<Vec<u8>, Failure> {
+    /// Sends a request, and returns the body of the response. Fails unless the status is 200.
+    async fn exchange(&self, url: &Url, form: Option<CodeForm>) -> Result<Vec<u8>, Failure> {
         let addresses = self.addresses(url).await?;
-        let tls = self.tls.as_ref().filter(|_| url.scheme() == "https");
-        if tls.is_none() && url.scheme() == "https" {
-            return Err(Failure::Unreachable(
-                "the system has no trusted certificates".to_owned(),
-            ));
-        }
+        let tls = match url.scheme() {
+            "https" => Some(self.tls.as_ref().ok_or_else(|| {
+                Failure::Unreachable("the system has no trusted certificates".to_owned())
+            })?),
+            _ => None,
+        };
         let mut request = Request::builder()
             .header(header::ACCEPT, "application/json")
             .header(header::CONNECTION, "close")
@@ -84,66 +90,70 @@ impl Fetcher {
                 header::USER_AGENT,
                 concat!("petstore/", env!("CARGO_PKG_VERSION")),
             );
-        let mut sent = String::new();
-        if let Some((body, authorization)) = form {
+        let mut request_body = String::new();
+        if let Some(form) = form {
             request = request
                 .method(Method::POST)
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-            if let Some(authorization) = authorization {
+            if let Some(authorization) = form.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);
             }
-            sent = body;
+            request_body = form.body;
         }
-        let failed =
+
+        let unreachable =
             |error: RequestError| Failure::Unreachable(format!("{url}: {}", chain(&error)));
         let mut connection = Connection::open(url, tls, &addresses[..])
             .await
-            .map_err(failed)?;
-        let limits = (MAX_RESPONSE, self.limit);
-        let fetched = connection
-            .fetch(url, request, sent.into(), limits)
+            .map_err(unreachable)?;
+        let limits = (MAX_RESPONSE_BYTES, self.limit);
+        let response = connection
+            .fetch(url, request, request_body.into(), limits)
             .await
-            .map_err(failed)?;
-        match (fetched.head.status, fetched.body) {
-            (StatusCode::OK, Ok(body)) => Ok(body.into()),
-            (StatusCode::OK, Err(BodyError::TooLong)) => Err(Failure::Invalid(format!(
-                "{url} responds with more than {MAX_RESPONSE} bytes"
+            .map_err(unreachable)?;
+        let status = response.head.status;
+        if status.is_server_error() {
+            let message = format!("{url} responds with {status}");
+            return Err(Failure::Unreachable(message));
+        }
+        if status != StatusCode::OK {
+            let message = format!("{url} responds with {status}");
+            return Err(Failure::Invalid(message));
+        }
+        match response.body {
+            Ok(body) => Ok(body.into()),
+            Err(BodyError::TooLong) => Err(Failure::Invalid(format!(
+                "{url} responds with more than {MAX_RESPONSE_BYTES} bytes"
             ))),
-            (StatusCode::OK, Err(error @ (BodyError::TooSlow | BodyError::Broken))) => {
+            Err(error @ (BodyError::TooSlow | BodyError::Broken)) => {
                 Err(Failure::Unreachable(format!("{url}: {error}")))
             }
-            (status, _) if status.is_server_error() => Err(Failure::Unreachable(format!(
-                "{url} responds with {status}"
-            ))),
-            (status, _) => Err(Failure::Invalid(format!("{url} responds with {status}"))),
         }
     }
 
-    /// The addresses of a URL that the provider names. The host of the issuer is where the operator wants
-    /// it to be, also on a private network. The addresses of another host are public, or of the same kind
-    /// as one of the issuer's.
+    /// Returns the addresses of a URL that the provider names. The host of the issuer has the addresses that the
+    /// operator wants, also on a private network. The addresses of another host must be public, or of the same kind
+    /// as an address of the issuer.
     async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
-        let resolve = async |url: &Url| {
-            let found = self.lookups.addresses(url).await;
-            found.map_err(|error| Failure::Unreachable(format!("{url}: {}", chain(&error))))
-        };
-        let addresses = resolve(url).await?;
+        let addresses = self.look_up(url).await?;
         if url.host() == self.issuer.url.host() {
             return Ok(addresses);
         }
-        let kind = |address: &SocketAddr| judge(address.ip(), &Networks::default());
-        let own: Vec<_> = resolve(&self.issuer.url)
-            .await?
-            .iter()
-            .filter_map(kind)
-            .collect();
-        match addresses
-            .iter()
-            .filter_map(kind)
-            .find(|kind| !own.contains(kind))
-        {
-            Some(kind) => Err(Failure::Invalid(format!("{url} leads to a {kind} address"))),
-            None => Ok(addresses),
+        let issuer_addresses = self.look_up(&self.issuer.url).await?;
+        let kind_of = |address: &SocketAddr| judge(address.ip(), &Networks::default());
+        let issuer_kinds: Vec<_> = issuer_addresses.iter().filter_map(kind_of).collect();
+        for kind in addresses.iter().filter_map(kind_of) {
+            if !issuer_kinds.contains(&kind) {
+                let message = format!("{url} leads to a {kind} address");
+                return Err(Failure::Invalid(message));
+            }
         }
+        Ok(addresses)
+    }
+
+    /// Looks up the addresses of the host of a URL.
+    async fn look_up(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
+        let result = self.lookups.addresses(url).await;
+        result.map_err(|error| Failure::Unreachable(format!("{url}: {}", chain(&error))))
     }
 }

@@ -1,4 +1,4 @@
-//! An OpenID provider: where people sign in whom the store knows from elsewhere (OpenID Connect Core 1.0,
+//! An OpenID provider, at which people sign in with an account of another service (OpenID Connect Core 1.0,
 //! Discovery 1.0, Back-Channel Logout 1.0; RFC 6749, 7636 and 9207).
 
 mod claims;
@@ -8,7 +8,7 @@ mod settings;
 mod signature;
 
 pub(crate) use self::{
-    claims::{LoggedOut, Person},
+    claims::{Logout, Person},
     provider::SignIn,
 };
 pub use self::{

@@ -1,4 +1,4 @@
-//! The provider as the service uses it: where it is, and whom its responses name.
+//! The provider as the service uses it: its addresses, and the people whom its responses name.
 
 use std::{
     sync::Arc,
@@ -20,22 +20,23 @@ use tokio_rustls::rustls::{self, RootCertStore};
 use url::{Url, form_urlencoded};
 
 use super::{
-    claims::{self, LoggedOut, Person, check_issuer},
-    fetch::{Fetcher, Form},
+    claims::{self, Logout, Person, check_issuer},
+    fetch::{CodeForm, Fetcher},
     settings::{Failure, ProviderSettings},
-    signature::{Key, content, keys},
+    signature::{Key, parse_keys, verify},
 };
 
-/// How long a request to the provider may take.
+/// The time that a request to the provider may take.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long what the provider says about itself is used, and how soon it is asked again because of a token
-/// with another key.
-const MAX_AGE: Duration = Duration::from_hours(1);
+/// The time for which the document of the provider is used.
+const MAX_DOCUMENT_AGE: Duration = Duration::from_hours(1);
+
+/// The pause before the provider is asked again because of a token with another key.
 const MIN_PAUSE: Duration = Duration::from_secs(10);
 
-/// The turns of requests that redeem codes. With those of its turns, a caller has 24 requests, and the last one waits for 11
-/// others.
+/// The turns of requests that redeem codes. A caller has 24 requests: 2 with a turn, and 22 that wait. The last one waits
+/// for 11 others.
 const TURN_LIMITS: TurnLimits = TurnLimits {
     turns: 6,
     turns_of_known: 2,
@@ -47,7 +48,7 @@ const TURN_LIMITS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// What the provider says about itself.
+/// The document in which the provider describes itself, with its keys.
 #[derive(Deserialize)]
 struct Document {
     issuer: String,
@@ -63,61 +64,61 @@ struct Document {
 
 /// A sign-in that has begun.
 pub struct SignIn {
-    /// Where the browser comes back.
+    /// The URL at which the browser comes back.
     pub redirect: String,
     pub state: String,
     pub nonce: String,
     /// The secret of PKCE.
     pub verifier: String,
     /// Whether the person must prove again who they are.
-    pub again: bool,
+    pub asks_again: bool,
 }
 
-/// A provider, with what it last said about itself.
+/// A provider, with its last document.
 pub struct Provider {
     /// The choices of the operator.
     pub settings: ProviderSettings,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
     turns: Arc<Turns>,
-    known: Mutex<Known>,
-    /// The turn to ask what the provider says about itself.
+    document_state: Mutex<DocumentState>,
+    /// The turn to ask for the document.
     flight: tokio::sync::Mutex<()>,
 }
 
-/// What the provider has said about itself, and how it was asked.
+/// The last document, and the times at which the provider was asked for it.
 #[derive(Default)]
-struct Known {
+struct DocumentState {
     /// The last document that arrived.
     document: Option<Arc<Document>>,
     arrived_at: Option<Instant>,
     asked_at: Option<Instant>,
-    /// The number of flights that have ended: times that the provider was asked and has responded, or failed to.
+    /// The number of flights that have ended. A flight is one question to the provider, with its response or failure.
     flights: u64,
     /// The result of the last flight.
     result: Option<Result<Arc<Document>, Failure>>,
 }
 
-impl Known {
-    /// Returns the last document, if it has arrived within `MAX_AGE`.
+impl DocumentState {
+    /// Returns the last document, if it has arrived within [`MAX_DOCUMENT_AGE`].
     fn fresh(&self, now: Instant) -> Option<Arc<Document>> {
         let age = now.saturating_duration_since(self.arrived_at?);
-        if age < MAX_AGE {
+        if age < MAX_DOCUMENT_AGE {
             self.document.clone()
         } else {
             None
         }
     }
 
-    /// Whether it was asked within `MIN_PAUSE`.
+    /// Whether the provider was asked within [`MIN_PAUSE`].
     fn was_just_asked(&self, now: Instant) -> bool {
         self.asked_at
-            .is_some_and(|asked| now.saturating_duration_since(asked) < MIN_PAUSE)
+            .is_some_and(|asked_at| now.saturating_duration_since(asked_at) < MIN_PAUSE)
     }
 }
 
 impl Provider {
-    /// A provider that is asked when somebody signs in. A request may take as long as `limit`, usually
+    /// Returns a provider that is asked when somebody signs in. A request may take as long as `limit`, usually
     /// [`REQUEST_LIMIT`]. Fails only if the build supports no suitable protocol version.
     pub fn new(
         settings: ProviderSettings,
@@ -137,26 +138,31 @@ impl Provider {
                 Arc::clone(&clock),
             ),
             clock,
-            known: Mutex::default(),
+            document_state: Mutex::default(),
             flight: tokio::sync::Mutex::default(),
         })
     }
 
-    /// Where the browser goes to sign in.
-    pub(crate) async fn authorization_url(&self, of: &SignIn) -> Result<Url, Failure> {
-        let mut url = self.url(&self.document().await?.authorization_endpoint)?;
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&of.verifier));
-        let again = [("max_age", "0"), ("prompt", "login")];
-        url.query_pairs_mut()
+    /// Returns the URL to which the browser goes to sign in.
+    pub(crate) async fn authorization_url(&self, sign_in: &SignIn) -> Result<Url, Failure> {
+        let mut url = self.safe_url(&self.document().await?.authorization_endpoint)?;
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&sign_in.verifier));
+        let mut query = url.query_pairs_mut();
+        query
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.settings.client_id)
-            .append_pair("redirect_uri", &of.redirect)
+            .append_pair("redirect_uri", &sign_in.redirect)
             .append_pair("scope", "openid profile email")
-            .append_pair("state", &of.state)
-            .append_pair("nonce", &of.nonce)
+            .append_pair("state", &sign_in.state)
+            .append_pair("nonce", &sign_in.nonce)
             .append_pair("code_challenge", &challenge)
-            .append_pair("code_challenge_method", "S256")
-            .extend_pairs(again.into_iter().filter(|_| of.again));
+            .append_pair("code_challenge_method", "S256");
+        if sign_in.asks_again {
+            query
+                .append_pair("max_age", "0")
+                .append_pair("prompt", "login");
+        }
+        drop(query);
         Ok(url)
     }
 
@@ -165,7 +171,7 @@ impl Provider {
     pub async fn person(
         &self,
         caller: Caller,
-        of: &SignIn,
+        sign_in: &SignIn,
         code: &str,
         issuer: Option<&str>,
         now: Timestamp,
@@ -176,147 +182,167 @@ impl Provider {
         }
         let document = self.document().await?;
         if issuer.is_some() || document.authorization_response_iss_parameter_supported {
-            let found = issuer.unwrap_or_default();
-            check_issuer("the response", found, self.settings.issuer.as_str())?;
+            let stated_issuer = issuer.unwrap_or_default();
+            let own_issuer = self.settings.issuer.as_str();
+            check_issuer("the response", stated_issuer, own_issuer)?;
         }
-        let (url, form) = (self.url(&document.token_endpoint)?, self.form(of, code));
+        let url = self.safe_url(&document.token_endpoint)?;
+        let form = self.code_form(sign_in, code);
         let turn = self.turns.take(caller).await.map_err(without_turn)?;
-        let tokens: Tokens = self.fetcher.json(&url, Some(form)).await?;
+        let tokens: Tokens = self.fetcher.fetch_json(&url, Some(form)).await?;
         drop(turn);
-        let token = self.verified(&tokens.id_token).await?;
-        claims::person(&token, &self.settings, &of.nonce, now)
+        let token = self.verified_content(&tokens.id_token).await?;
+        claims::parse_person(&token, &self.settings, &sign_in.nonce, now)
     }
 
-    /// The form that redeems a code.
-    fn form(&self, of: &SignIn, code: &str) -> Form {
-        let ProviderSettings {
-            client_id,
-            client_secret,
-            ..
-        } = &self.settings;
-        let encoded =
-            |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-        let authorization = client_secret.as_ref().map(|secret| {
-            let pair = format!("{}:{}", encoded(client_id), encoded(secret));
-            format!("Basic {}", STANDARD.encode(pair))
-        });
+    /// Returns the form that redeems a code. The client proves itself with its secret in `Authorization`; a public client
+    /// only names itself in the form.
+    fn code_form(&self, sign_in: &SignIn, code: &str) -> CodeForm {
+        let client_id = &self.settings.client_id;
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.append_pair("grant_type", "authorization_code")
             .append_pair("code", code)
-            .append_pair("redirect_uri", &of.redirect)
-            .append_pair("code_verifier", &of.verifier);
-        if authorization.is_none() {
-            body.append_pair("client_id", client_id);
+            .append_pair("redirect_uri", &sign_in.redirect)
+            .append_pair("code_verifier", &sign_in.verifier);
+        let authorization = match &self.settings.client_secret {
+            Some(secret) => Some(basic_authorization(client_id, secret)),
+            None => {
+                body.append_pair("client_id", client_id);
+                None
+            }
+        };
+        CodeForm {
+            body: body.finish(),
+            authorization,
         }
-        (body.finish(), authorization)
     }
 
-    /// Returns the content of a logout token. See [`claims::logged_out`].
-    pub(crate) async fn logged_out(
+    /// Returns the content of a logout token. See [`claims::parse_logout`].
+    pub(crate) async fn parse_logout(
         &self,
         token: &str,
         now: Timestamp,
-    ) -> Result<LoggedOut, Failure> {
-        claims::logged_out(&self.verified(token).await?, &self.settings, now)
+    ) -> Result<Logout, Failure> {
+        let content = self.verified_content(token).await?;
+        claims::parse_logout(&content, &self.settings, now)
     }
 
-    /// Where the browser goes to sign out there, too, and then `back`; `None` if the provider does not
-    /// offer it, or does not respond.
+    /// Returns the URL to which the browser goes to sign out at the provider, too, and then to `back`; `None` if the
+    /// provider does not offer it, or does not respond.
     pub(crate) async fn sign_out_url(&self, back: &str) -> Option<Url> {
         let document = self.document().await.ok()?;
-        let mut url = self.url(document.end_session_endpoint.as_ref()?).ok()?;
+        let endpoint = document.end_session_endpoint.as_ref()?;
+        let mut url = self.safe_url(endpoint).ok()?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.settings.client_id)
             .append_pair("post_logout_redirect_uri", back);
         Some(url)
     }
 
-    /// The content of a token with a valid signature.
-    async fn verified(&self, token: &str) -> Result<Vec<u8>, Failure> {
+    /// Returns the content of a token with a valid signature.
+    async fn verified_content(&self, token: &str) -> Result<Vec<u8>, Failure> {
         let document = self.document().await?;
-        if let Some(content) = content(token, &document.keys)? {
+        if let Some(content) = verify(token, &document.keys)? {
             return Ok(content);
         }
         // The provider may have a new key.
-        let document = self.document_after(&document).await?;
-        let unknown = || Failure::Invalid("no key has the id of the token (kid)".to_owned());
-        content(token, &document.keys)?.ok_or_else(unknown)
+        let new_document = self.document_after(&document).await?;
+        match verify(token, &new_document.keys)? {
+            Some(content) => Ok(content),
+            None => Err(Failure::Invalid(
+                "no key has the id of the token (kid)".to_owned(),
+            )),
+        }
     }
 
-    /// Returns what the provider says about itself. It is asked unless it has said so within `MAX_AGE`.
+    /// Returns the document of the provider. The provider is asked unless its document has arrived within
+    /// [`MAX_DOCUMENT_AGE`].
     async fn document(&self) -> Result<Arc<Document>, Failure> {
-        if let Some(document) = self.known.lock().fresh(self.clock.instant()) {
+        if let Some(document) = self.document_state.lock().fresh(self.clock.instant()) {
             return Ok(document);
         }
-        self.asked().await
+        self.ask_for_document().await
     }
 
-    /// Returns what the provider says about itself after this document, which it is not asked more often than every
-    /// `MIN_PAUSE`: strangers can send tokens of keys that do not exist.
+    /// Returns a newer document than `old`, or the last one. The provider is asked at most every [`MIN_PAUSE`], because
+    /// strangers can send tokens of keys that do not exist.
     async fn document_after(&self, old: &Arc<Document>) -> Result<Arc<Document>, Failure> {
         {
-            let known = self.known.lock();
-            let last = known.document.as_ref().unwrap_or(old);
-            if !Arc::ptr_eq(last, old) || known.was_just_asked(self.clock.instant()) {
-                return Ok(Arc::clone(last));
+            let state = self.document_state.lock();
+            let last_document = state.document.as_ref().unwrap_or(old);
+            let is_newer = !Arc::ptr_eq(last_document, old);
+            if is_newer || state.was_just_asked(self.clock.instant()) {
+                return Ok(Arc::clone(last_document));
             }
         }
-        self.asked().await
+        self.ask_for_document().await
     }
 
-    /// Asks the provider what it says about itself. Those who come meanwhile get the same response, or the same failure.
-    async fn asked(&self) -> Result<Arc<Document>, Failure> {
-        let flights = self.known.lock().flights;
+    /// Asks the provider for its document. Callers that wait for their turn get the same response, or the same failure.
+    async fn ask_for_document(&self) -> Result<Arc<Document>, Failure> {
+        let earlier_flights = self.document_state.lock().flights;
         let _flight = self.flight.lock().await;
         {
-            let mut known = self.known.lock();
-            if known.flights != flights
-                && let Some(result) = &known.result
+            let mut state = self.document_state.lock();
+            if state.flights != earlier_flights
+                && let Some(result) = &state.result
             {
                 return result.clone();
             }
-            known.asked_at = Some(self.clock.instant());
+            state.asked_at = Some(self.clock.instant());
         }
 
-        let result = self.fetch().await;
-        let mut known = self.known.lock();
-        known.flights += 1;
-        known.result = Some(result.clone());
+        let result = self.fetch_document().await;
+        let mut state = self.document_state.lock();
+        state.flights += 1;
+        state.result = Some(result.clone());
         if let Ok(document) = &result {
-            known.document = Some(Arc::clone(document));
-            known.arrived_at = Some(self.clock.instant());
+            state.document = Some(Arc::clone(document));
+            state.arrived_at = Some(self.clock.instant());
         }
         result
     }
 
-    /// Fetches what the provider says about itself, with its keys.
-    async fn fetch(&self) -> Result<Arc<Document>, Failure> {
+    /// Fetches the document of the provider (OpenID Connect Discovery 1.0), and its keys.
+    async fn fetch_document(&self) -> Result<Arc<Document>, Failure> {
         let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
-        let url = self.url(&format!("{base}/.well-known/openid-configuration"))?;
-        let mut document: Document = self.fetcher.json(&url, None).await?;
+        let url = self.safe_url(&format!("{base}/.well-known/openid-configuration"))?;
+        let mut document: Document = self.fetcher.fetch_json(&url, None).await?;
         check_issuer(url.as_str(), &document.issuer, issuer)?;
-        document.keys = keys(
-            &self
-                .fetcher
-                .json(&self.url(&document.jwks_uri)?, None)
-                .await?,
-        )?;
+
+        let keys_url = self.safe_url(&document.jwks_uri)?;
+        let key_set = self.fetcher.fetch_json(&keys_url, None).await?;
+        document.keys = parse_keys(&key_set)?;
         Ok(Arc::new(document))
     }
 
-    /// A URL to which the browser goes, or the service with secrets: with TLS, or at the issuer itself.
-    fn url(&self, text: &str) -> Result<Url, Failure> {
-        let own = self.settings.issuer.url.origin();
-        let url = Url::parse(text).ok();
-        url.filter(|url| url.scheme() == "https" || url.origin() == own)
-            .ok_or_else(|| Failure::Invalid(format!("{text:.200} is no URL with https://")))
+    /// Parses a URL to which the browser goes, or the service with secrets. Fails unless the URL has TLS, or is at the
+    /// issuer itself.
+    fn safe_url(&self, text: &str) -> Result<Url, Failure> {
+        let issuer_origin = self.settings.issuer.url.origin();
+        match Url::parse(text) {
+            Ok(url) if url.scheme() == "https" || url.origin() == issuer_origin => Ok(url),
+            _ => Err(Failure::Invalid(format!(
+                "{text:.200} is no URL with https://"
+            ))),
+        }
     }
 }
 
+/// Returns the value of `Authorization` for a client and its secret (RFC 6749, section 2.3.1).
+fn basic_authorization(client_id: &str, secret: &str) -> String {
+    let encoded_id: String = form_urlencoded::byte_serialize(client_id.as_bytes()).collect();
+    let encoded_secret: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let credentials = STANDARD.encode(format!("{encoded_id}:{encoded_secret}"));
+    format!("Basic {credentials}")
+}
+
+/// Returns the failure of a request that gets no turn.
 fn without_turn(error: NoTurn) -> Failure {
-    Failure::Unreachable(match error {
-        NoTurn::Full => "too many requests wait for the provider".to_owned(),
-        NoTurn::Late => "no turn at the provider came in time".to_owned(),
-    })
+    let message = match error {
+        NoTurn::Full => "too many requests wait for the provider",
+        NoTurn::Late => "no turn at the provider came in time",
+    };
+    Failure::Unreachable(message.to_owned())
 }

@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use super::settings::Failure;
 
-/// How many keys of a provider are looked at.
+/// The number of keys that a provider may have.
 const MAX_KEYS: usize = 64;
 
 /// The largest token, in bytes.
-const MAX_TOKEN: usize = 64 << 10;
+const MAX_TOKEN_BYTES: usize = 64 << 10;
 
 /// A document with keys.
 #[derive(Deserialize)]
@@ -26,134 +26,165 @@ pub(super) struct KeySet {
 /// A key that can sign tokens.
 pub(super) struct Key {
     id: Option<String>,
-    /// The only algorithm for which it is, if it says so.
+    /// The only algorithm for which the key is, if it says so.
     algorithm: Option<String>,
-    kind: Kind,
+    kind: KeyKind,
 }
 
-enum Kind {
+/// The public key of an algorithm.
+enum KeyKind {
+    /// The modulus `n` and the exponent `e`.
     Rsa { n: Vec<u8>, e: Vec<u8> },
+    /// The uncompressed point.
     P256(Vec<u8>),
+    /// The point.
     Ed25519(Vec<u8>),
 }
 
+/// The header of a token.
 #[derive(Deserialize)]
-struct Header {
+struct TokenHeader {
     alg: String,
     kid: Option<String>,
     crit: Option<Value>,
 }
 
-/// The keys of a document. Those that cannot sign tokens are left out.
-pub(super) fn keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
+/// Returns the keys of a document that can sign tokens. Fails if there are too many.
+pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     let count = set.keys.len();
     if count > MAX_KEYS {
         return Err(Failure::Invalid(format!(
             "there are {count} keys; {MAX_KEYS} are allowed"
         )));
     }
-    Ok(set.keys.iter().filter_map(Key::of).collect())
+    Ok(set.keys.iter().filter_map(Key::from_jwk).collect())
 }
 
 /// Verifies the signature of a token with these keys, and returns its content. `None` if no key has the token's key
 /// id: the provider may have rotated its keys.
-pub(super) fn content(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
-    let invalid = |why: &str| Failure::Invalid(format!("the token {why}"));
-    let decoded = |part| {
-        URL_SAFE_NO_PAD
-            .decode(part)
-            .map_err(|_| invalid("is not base64url"))
-    };
+pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
     let parts: Vec<&str> = token.split('.').take(4).collect();
-    let [head, content, signature] = parts[..] else {
-        return Err(invalid("has no three parts"));
+    let [header, content, signature] = parts[..] else {
+        return Err(invalid_token("has no three parts"));
     };
-    if token.len() > MAX_TOKEN {
-        return Err(invalid("is too long"));
+    if token.len() > MAX_TOKEN_BYTES {
+        return Err(invalid_token("is too long"));
     }
-    let header: Header = serde_json::from_slice(&decoded(head)?)
-        .map_err(|error| invalid(&format!("has an invalid header: {error}")))?;
+    let signed_text = &token[..header.len() + 1 + content.len()];
+    let header: TokenHeader = serde_json::from_slice(&decode(header)?)
+        .map_err(|error| invalid_token(&format!("has an invalid header: {error}")))?;
     if header.crit.is_some() {
-        return Err(invalid("has an extension that is not known (crit)"));
+        return Err(invalid_token("has an extension that is not known (crit)"));
     }
-    let (signature, signed) = (
-        decoded(signature)?,
-        &token[..head.len() + 1 + content.len()],
-    );
-    // Without an id, there must be nothing to choose.
-    let is_meant = |key: &&Key| {
-        header
-            .kid
-            .as_ref()
-            .map_or(keys.len() == 1, |_| key.id == header.kid)
-    };
-    let mut meant = keys.iter().filter(is_meant).peekable();
-    if meant.peek().is_none() {
+    let signature = decode(signature)?;
+
+    let matching_keys = keys_for(&header, keys);
+    if matching_keys.is_empty() {
         return Ok(None);
     }
-    if !meant.any(|key| key.has_signed(&header.alg, signed.as_bytes(), &signature)) {
-        return Err(invalid(
+    let is_signed = matching_keys
+        .iter()
+        .any(|key| key.has_signed(&header.alg, signed_text.as_bytes(), &signature));
+    if !is_signed {
+        return Err(invalid_token(
             "has no signature of its key, or one of another algorithm",
         ));
     }
-    Ok(Some(decoded(content)?))
+    Ok(Some(decode(content)?))
+}
+
+/// Returns the failure of a token. The reason follows "the token".
+fn invalid_token(reason: &str) -> Failure {
+    Failure::Invalid(format!("the token {reason}"))
+}
+
+/// Decodes a part of a token from base64url.
+fn decode(part: &str) -> Result<Vec<u8>, Failure> {
+    URL_SAFE_NO_PAD
+        .decode(part)
+        .map_err(|_| invalid_token("is not base64url"))
+}
+
+/// Returns the keys that can have signed a token. Without an id, there must be nothing to choose.
+fn keys_for<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
+    match (&header.kid, keys) {
+        (Some(_), _) => keys.iter().filter(|key| key.id == header.kid).collect(),
+        (None, [key]) => vec![key],
+        (None, _) => Vec::new(),
+    }
 }
 
 impl Key {
-    fn of(jwk: &Map<String, Value>) -> Option<Self> {
-        let text = |name| jwk.get(name).and_then(Value::as_str);
-        let bytes = |name| URL_SAFE_NO_PAD.decode(text(name)?).ok();
-        // ring wants no zeros before a number.
-        let number = |name| {
-            Some(
-                bytes(name)?
-                    .into_iter()
-                    .skip_while(|byte| *byte == 0)
-                    .collect(),
-            )
-        };
-        let kind = match (text("kty")?, text("crv")) {
-            _ if text("use").is_some_and(|usage| usage != "sig") => return None,
-            ("RSA", _) => Kind::Rsa {
-                n: number("n")?,
-                e: number("e")?,
+    /// Parses a key (RFC 7517). Returns `None` for a key that cannot sign tokens.
+    fn from_jwk(jwk: &Map<String, Value>) -> Option<Self> {
+        if text_member(jwk, "use").is_some_and(|usage| usage != "sig") {
+            return None;
+        }
+        let kind = match (text_member(jwk, "kty")?, text_member(jwk, "crv")) {
+            ("RSA", _) => KeyKind::Rsa {
+                n: number_member(jwk, "n")?,
+                e: number_member(jwk, "e")?,
             },
-            ("EC", Some("P-256")) => Kind::P256([vec![4], bytes("x")?, bytes("y")?].concat()),
-            ("OKP", Some("Ed25519")) => Kind::Ed25519(bytes("x")?),
+            ("EC", Some("P-256")) => {
+                let mut point = vec![UNCOMPRESSED_POINT];
+                point.extend(bytes_member(jwk, "x")?);
+                point.extend(bytes_member(jwk, "y")?);
+                KeyKind::P256(point)
+            }
+            ("OKP", Some("Ed25519")) => KeyKind::Ed25519(bytes_member(jwk, "x")?),
             _ => return None,
         };
-        let [id, algorithm] = ["kid", "alg"].map(|name| text(name).map(str::to_owned));
         Some(Self {
-            id,
-            algorithm,
+            id: text_member(jwk, "kid").map(str::to_owned),
+            algorithm: text_member(jwk, "alg").map(str::to_owned),
             kind,
         })
     }
 
-    fn has_signed(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> bool {
-        let is_other = self
-            .algorithm
-            .as_ref()
-            .is_some_and(|only| only != algorithm);
-        let verified = match (&self.kind, algorithm) {
-            _ if is_other => return false,
-            (Kind::Rsa { n, e }, "RS256" | "PS256") => {
-                let is_pss = algorithm == "PS256";
-                let padding = if is_pss {
-                    &RSA_PSS_2048_8192_SHA256
-                } else {
-                    &RSA_PKCS1_2048_8192_SHA256
-                };
-                RsaPublicKeyComponents { n, e }.verify(padding, signed, signature)
+    /// Whether this key has signed a text with an algorithm.
+    fn has_signed(&self, algorithm: &str, signed_text: &[u8], signature: &[u8]) -> bool {
+        if self.algorithm.as_ref().is_some_and(|own| own != algorithm) {
+            return false;
+        }
+        let result = match (&self.kind, algorithm) {
+            (KeyKind::Rsa { n, e }, "RS256") => RsaPublicKeyComponents { n, e }.verify(
+                &RSA_PKCS1_2048_8192_SHA256,
+                signed_text,
+                signature,
+            ),
+            (KeyKind::Rsa { n, e }, "PS256") => RsaPublicKeyComponents { n, e }.verify(
+                &RSA_PSS_2048_8192_SHA256,
+                signed_text,
+                signature,
+            ),
+            (KeyKind::P256(point), "ES256") => {
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
+                    .verify(signed_text, signature)
             }
-            (Kind::P256(point), "ES256") => {
-                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(signed, signature)
-            }
-            (Kind::Ed25519(point), "EdDSA") => {
-                UnparsedPublicKey::new(&ED25519, point).verify(signed, signature)
+            (KeyKind::Ed25519(point), "EdDSA") => {
+                UnparsedPublicKey::new(&ED25519, point).verify(signed_text, signature)
             }
             _ => return false,
         };
-        verified.is_ok()
+        result.is_ok()
     }
+}
+
+/// The first byte of a point with both coordinates (SEC 1, section 2.3.3).
+const UNCOMPRESSED_POINT: u8 = 4;
+
+/// Returns a member of a key that is a text.
+fn text_member<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
+    jwk.get(name).and_then(Value::as_str)
+}
+
+/// Returns a member of a key that is bytes in base64url.
+fn bytes_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text_member(jwk, name)?).ok()
+}
+
+/// Returns a member of a key that is a number, without the zeros before it, which ring rejects.
+fn number_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
+    let bytes = bytes_member(jwk, name)?;
+    Some(bytes.into_iter().skip_while(|byte| *byte == 0).collect())
 }

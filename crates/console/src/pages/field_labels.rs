@@ -40,7 +40,7 @@ pub(super) async fn write(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = changes(desk).await?;
     let changed = desk.app().fields.put_all(&fields, &desk.context()).await?;
     match fields::outcome(&changed, false) {
-        Ok(()) => Ok(staff::see(fields::FIELDS_PATH, "saved")),
+        Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
         Err(why) => Ok(missing_page(why)),
     }
 }

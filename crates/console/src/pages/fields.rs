@@ -76,8 +76,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let title = (texts().fields, Some(texts().fields_hint));
-    Ok(staff::settings_page(title, errors, &content))
+    let hint = Some(texts().fields_hint);
+    Ok(staff::settings_page(texts().fields, hint, errors, &content))
 }
 
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -94,7 +94,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors).await;
     };
     match change(desk, FieldWish::Put(field), None).await? {
-        Ok(()) => Ok(staff::see(FIELDS_PATH, "saved")),
+        Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(why) if why == texts().field_name_taken => {
             errors.add("name", why);
             list(desk, &errors).await
@@ -175,7 +175,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     }
     match change(desk, FieldWish::Put(wanted), form.integer("version")).await? {
-        Ok(()) => Ok(staff::see(FIELDS_PATH, "saved")),
+        Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(why) => {
             // What is typed can be saved over what it is now.
             let field = present(desk).await?.unwrap_or(field);
@@ -248,7 +248,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing_page(texts().no_field));
     };
     let effect = texts().field_deleted_effect.to_owned();
-    let asked = Question::of_setting(
+    let asked = Question::about_setting(
         desk,
         texts().delete_field,
         field.label.as_str(),
@@ -260,7 +260,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let wish = FieldWish::Delete(field.name.clone());
     match change(desk, wish, desk.visit.form.integer("version")).await? {
-        Ok(()) => Ok(staff::see(FIELDS_PATH, "deleted")),
+        Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "deleted")),
         Err(why) => Ok(page(
             desk,
             &field,

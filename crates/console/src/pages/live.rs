@@ -15,17 +15,18 @@ use tokio::time;
 
 use crate::{desk::Desk, reply::Reply};
 
-/// How long a stream waits after an event. What changes meanwhile is one event.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The time that a stream waits after an event. All changes in this time are one event.
+const PAUSE_AFTER_EVENT: Duration = Duration::from_secs(1);
 
-/// How often a stream sends a comment, which keeps its connection open, if nothing changes. Before
-/// each part, it looks whether its session goes on.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The time after which a stream sends a comment, which keeps its connection open, if nothing changes. Before
+/// each part, the stream checks that its session goes on.
+const COMMENT_INTERVAL: Duration = Duration::from_secs(5);
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// More animals than this are told as "many".
-const MAX_PETS: usize = 50;
+/// The number of animals that an event names. More animals are `*`.
+const MAX_NAMED_PETS: usize = 50;
 
+/// The events that an open page receives.
 struct Stream {
     watcher: Watcher,
     store: Arc<dyn Store>,
@@ -37,7 +38,7 @@ struct Stream {
 /// Sends an event for each moment in which something changed, with the numbers of the animals.
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
-    // What changed since the page was made, which can be long before its stream begins.
+    // The stream also has the changes since the page was made, which can be long before the stream begins.
     let after = desk.visit.query.integer("after").unwrap_or(desk.position);
     let stream = Stream {
         watcher: app
@@ -55,30 +56,48 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 impl Stream {
-    /// The next part; `None` at the end of the session or of the service.
+    /// Returns the next part; `None` at the end of the session or of the service.
     async fn next(&mut self) -> Option<Bytes> {
         if std::mem::take(&mut self.has_just_sent) {
-            time::sleep(PAUSE).await;
+            time::sleep(PAUSE_AFTER_EVENT).await;
         }
-        let changed = pin!(self.watcher.changed());
-        let look = pin!(time::sleep(LOOK_EVERY));
-        let event = match select(changed, look).await {
-            Either::Left((changed, _)) => {
-                let pets = changed?.filter(|pets| pets.len() <= MAX_PETS);
-                self.has_just_sent = true;
-                let shown = |pets: Vec<i64>| {
-                    pets.iter()
-                        .map(ToString::to_string)
-                        .collect::<Vec<_>>()
-                        .join(" ")
-                };
-                let data = pets.map_or_else(|| "*".to_owned(), shown);
-                format!("data: {data}\n\n").into()
-            }
-            Either::Right(_) => COMMENT,
-        };
-        let (record, member) = self.store.find_session(self.session).await.ok()??;
-        let continue_if_ok = record.is_alive_at(self.clock.now()) && member.disabled_at.is_none();
-        continue_if_ok.then_some(event)
+        let part = self.wait_for_part().await?;
+        if self.has_session().await? {
+            return Some(part);
+        }
+        None
     }
+
+    /// Waits for a change, or until a comment is due; `None` at the end of the service.
+    async fn wait_for_part(&mut self) -> Option<Bytes> {
+        let change = pin!(self.watcher.changed());
+        let timeout = pin!(time::sleep(COMMENT_INTERVAL));
+        match select(change, timeout).await {
+            Either::Left((change, _)) => {
+                let pets = change?;
+                self.has_just_sent = true;
+                Some(event(pets.as_deref()))
+            }
+            Either::Right(_) => Some(COMMENT),
+        }
+    }
+
+    /// Whether the session goes on. `None` if the store does not know it.
+    async fn has_session(&self) -> Option<bool> {
+        let (record, member) = self.store.find_session(self.session).await.ok()??;
+        Some(record.is_alive_at(self.clock.now()) && member.disabled_at.is_none())
+    }
+}
+
+/// Returns the event for changes of these animals: `data: 7 12`, or `data: *` for many or unknown ones.
+fn event(pets: Option<&[i64]>) -> Bytes {
+    let data = match pets {
+        Some(pets) if pets.len() <= MAX_NAMED_PETS => pets
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" "),
+        _ => "*".to_owned(),
+    };
+    format!("data: {data}\n\n").into()
 }

@@ -19,60 +19,84 @@ use crate::{
     problem::translate_unreadable_form,
 };
 
-/// Takes the first picture of the form.
+/// Responds to `POST /settings/store/logo`: gives the store the picture in the form as its logo.
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
-    let (console, member) = (desk.visit.console, desk.session.member.id);
+    let console = desk.visit.console;
+    let member = desk.session.member.id;
     let _arriving = photo_forms::arriving(console, member)?;
-    let _room = console
+    let _memory = console
         .edge
         .response_memory
         .reserve_for_picture(Logo::MAX_PICTURE)?;
-    let timeout = console.edge.body_timeout * photo_forms::PICTURE_TIMES;
+    let form = read_form(desk, body).await?;
+
+    let digest = form
+        .picture
+        .as_ref()
+        .map(|picture| text::hex_digits(&Sha256::digest(picture)))
+        .unwrap_or_default();
+    let mut fields = vec![(LOGO, &*digest)];
+    if !form.key.is_empty() {
+        fields.push((KEY_FIELD, &form.key));
+    }
+    desk.visit.form = Form::from_encoded_pairs(&fields);
+    if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
+        return store::show(desk, &Errors::for_field(LOGO, texts().another_member)).await;
+    }
+
+    let result = match form.picture {
+        Ok(picture) => store_logo(desk, picture).await?,
+        Err(message) => Err(message),
+    };
+    match result {
+        Ok(change) => store::change_logo(desk, change).await,
+        Err(message) => store::show(desk, &Errors::for_field(LOGO, message)).await,
+    }
+}
+
+/// The fields of the form with the logo.
+struct LogoForm {
+    key: String,
+    /// The picture, or the message that there is no suitable one.
+    picture: Result<Bytes, String>,
+}
+
+/// Reads the fields of the form one by one.
+async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, ApiError> {
+    let timeout = desk.visit.console.edge.body_timeout * photo_forms::PICTURE_TIMES;
     let max_form = 2 * Logo::MAX_PICTURE;
-    let form = Multipart::new(&desk.visit.request.headers, body, timeout, max_form);
-    let mut form = form.map_err(translate_unreadable_form)?;
-    let (mut key, mut picture) = (String::new(), Err(texts().logo_missing.to_owned()));
-    while let Some(part) = form
+    let mut parts = Multipart::new(&desk.visit.request.headers, body, timeout, max_form)
+        .map_err(translate_unreadable_form)?;
+    let mut form = LogoForm {
+        key: String::new(),
+        picture: Err(texts().logo_missing.to_owned()),
+    };
+    while let Some(part) = parts
         .next(Logo::MAX_PICTURE)
         .await
         .map_err(translate_unreadable_form)?
     {
         match (part.file, part.content) {
             (None, Some(content)) if part.name == KEY_FIELD => {
-                key = String::from_utf8_lossy(&content).into_owned();
+                form.key = String::from_utf8_lossy(&content).into_owned();
             }
-            (Some(_), Some(content)) if !content.is_empty() => picture = Ok(content),
-            (Some(_), None) => picture = Err(texts().picture_too_large.to_owned()),
+            (Some(_), Some(content)) if !content.is_empty() => form.picture = Ok(content),
+            (Some(_), None) => form.picture = Err(texts().picture_too_large.to_owned()),
             _ => {}
         }
     }
-    let digest = picture
-        .as_ref()
-        .map(|of| text::hex_digits(&Sha256::digest(of)));
-    let fields = [(LOGO, digest.unwrap_or_default()), (KEY_FIELD, key)];
-    let fields: Vec<_> = fields
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
-    desk.visit.form =
-        Form::from_encoded_pairs(&fields[..if fields[1].1.is_empty() { 1 } else { 2 }]);
-    if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
-        return store::show(desk, &Errors::for_field(LOGO, texts().another_member)).await;
-    }
-    let made = match picture {
-        Ok(picture) => made(desk, picture).await?,
-        Err(why) => Err(why),
-    };
-    match made {
-        Ok(change) => store::change_logo(desk, change).await,
-        Err(why) => store::show(desk, &Errors::for_field(LOGO, why)).await,
-    }
+    Ok(form)
 }
 
-async fn made(desk: &Desk<'_>, picture: Bytes) -> Result<Result<ProfileChange, String>, ApiError> {
-    let Some(format) = Format::of(&picture).filter(|format| *format != Format::Gif) else {
-        return Ok(Err(texts().logo_invalid.to_owned()));
+/// Stores the files of a logo. An inner error is the message about an unsuitable picture.
+async fn store_logo(
+    desk: &Desk<'_>,
+    picture: Bytes,
+) -> Result<Result<ProfileChange, String>, ApiError> {
+    let format = match Format::of(&picture) {
+        Some(format) if format != Format::Gif => format,
+        _ => return Ok(Err(texts().logo_invalid.to_owned())),
     };
-    let made = photo_forms::of_stored(desk.app().photos.logo(picture, format).await)?;
-    Ok(made.map(|new| ProfileChange::Logo(Some(new))))
+    let result = photo_forms::of_stored(desk.app().photos.logo(picture, format).await)?;
+    Ok(result.map(|logo| ProfileChange::Logo(Some(logo))))
 }

@@ -1,4 +1,4 @@
-//! What the store says about itself, in the settings.
+//! The facts that the store states about itself, in the settings.
 
 use petstore_app::{Changed, StoreFacts, change_profile};
 use petstore_domain::{
@@ -14,19 +14,24 @@ use crate::{
     merge::{self, MergedForm},
     prelude::*,
     staff,
-    store_inputs::{self, PAGES, REACH, StoreInput, WHO, form_of, in_words},
+    store_inputs::{
+        self, CONTACT_INPUTS, IDENTITY_INPUTS, LinkInputs, PAGE_INPUTS, StoreInput, form_of,
+        in_words,
+    },
 };
 
 const PAGE: &str = "/settings/store";
 
-/// The field with the picture of the logo.
+/// The name of the input for the picture of the logo.
 pub(super) const LOGO: &str = "logo";
 
+/// Shows `GET /settings/store`, with the problems of a form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
     page(desk, &profile, &form_of(&profile), errors).await
 }
 
+/// Returns the page with the profile, with what is typed into its form.
 async fn page(
     desk: &Desk<'_>,
     profile: &Profile,
@@ -35,38 +40,48 @@ async fn page(
 ) -> Result<Reply, ApiError> {
     let labels = field_labels::offer(desk).await?;
     let facts = StoreFacts::new(profile.clone(), &desk.visit.console.settings.store);
-    let group = |title: &str, inputs: &[StoreInput], more: &Markup| {
-        html! {
-            fieldset.card {
-                legend { h2 { (title) } }
-                div.fields {
-                    @for input in inputs { (input.show(form, errors, &facts)) }
-                    (more)
-                }
-            }
-        }
-    };
-    let none = html! {};
+    let no_links = html! {};
+    let identity = inputs(IDENTITY_INPUTS, form, errors, &facts);
+    let contact = inputs(CONTACT_INPUTS, form, errors, &facts);
+    let pages = inputs(PAGE_INPUTS, form, errors, &facts);
     let content = html! {
         div.columns.wide {
             form.stack data-draft method="post" action=(PAGE) {
                 (desk.key("store"))
                 (merge::hidden_fields(&form_of(profile)))
-                (group(texts().who_you_are, WHO, &none))
-                (group(texts().how_to_reach_you, REACH, &links(form, errors)))
-                (group(texts().pages_heading, PAGES, &none))
+                (group(texts().who_you_are, &identity, &no_links))
+                (group(texts().how_to_reach_you, &contact, &links(form, errors)))
+                (group(texts().pages_heading, &pages, &no_links))
                 div.buttons { button.main { (texts().save) } }
             }
-            div.stack { (as_shown(desk, &facts)) (logo(desk, profile, errors)) }
+            div.stack {
+                (public_profile(desk, &facts))
+                (logo_forms(desk, profile, errors))
+            }
         }
         (labels)
     };
-    let title = (texts().store, Some(texts().store_hint));
-    Ok(staff::settings_page(title, errors, &content))
+    let hint = Some(texts().store_hint);
+    Ok(staff::settings_page(texts().store, hint, errors, &content))
 }
 
-/// The store as it is now for everybody.
-fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
+/// Renders inputs of the profile.
+fn inputs(inputs: &[StoreInput], form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
+    html! { @for input in inputs { (input.show(form, errors, facts)) } }
+}
+
+/// Renders a group of inputs with its heading.
+fn group(title: &str, inputs: &Markup, links: &Markup) -> Markup {
+    html! {
+        fieldset.card {
+            legend { h2 { (title) } }
+            div.fields { (inputs) (links) }
+        }
+    }
+}
+
+/// Renders the present profile as everybody sees it.
+fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     let Profile {
         about,
         address,
@@ -84,10 +99,11 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
         telephone.as_ref().map(TelephoneNumber::as_str),
         email.as_ref().map(EmailAddress::as_str),
     ];
+    let name = facts.name().value.unwrap_or(window_texts().no_store);
     html! {
         section.card #shown {
             h2 { (texts().as_shown) }
-            p { strong { (markup::text(facts.name().value.unwrap_or(window_texts().no_store), LONG)) } }
+            p { strong { (markup::text(name, LONG)) } }
             @if let Some(colour) = colour {
                 p {
                     (texts().member_colour[0]) (window_texts().colon)
@@ -96,11 +112,15 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
                     }
                 }
             }
-            @for text in paragraphs.into_iter().flatten() {
-                p { (markup::lines(text)) }
-            }
+            @for text in paragraphs.into_iter().flatten() { p { (markup::lines(text)) } }
             @if let Some(links) = links {
-                ul { @for link in links.all() { li { a href=(link.url.as_str()) { (markup::text(link.label.as_str(), SHORT)) } } } }
+                ul {
+                    @for link in links.all() {
+                        li {
+                            a href=(link.url.as_str()) { (markup::text(link.label.as_str(), SHORT)) }
+                        }
+                    }
+                }
             }
             @if let Some(url) = &desk.visit.console.settings.window {
                 a.button href=(url) { (texts().see_web_site) }
@@ -109,25 +129,27 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     }
 }
 
-/// The forms of the logo.
-fn logo(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
-    let none = Form::default();
-    let picture =
-        Input::from_form(LOGO, texts().upload_logo, &none, errors).with_hint(texts().logo_hint);
+/// Renders the logo, with the forms that replace and remove it.
+fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
+    let empty_form = Form::default();
+    let mut picture = Input::from_form(LOGO, texts().upload_logo, &empty_form, errors)
+        .with_hint(texts().logo_hint);
+    picture.kind = "file";
     html! {
         section.card.stack {
             h2 { (texts().logo) }
             @if let Some(logo) = profile.logo {
-                // As it is on light and on dark screens.
+                // The logo must be readable on light and on dark screens.
                 div.logos {
-                    @for of in ["light", "dark"] {
-                        img class=(of) src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
+                    @for class in ["light", "dark"] {
+                        img class=(class) src=(logo.path()) alt=""
+                            width=(logo.width) height=(logo.height);
                     }
                 }
             }
             form.fields method="post" action={ (PAGE) "/logo" } enctype="multipart/form-data" {
                 (desk.key(LOGO))
-                (Input { kind: "file", ..picture }.show())
+                (picture.show())
                 div.buttons { button { (texts().upload) } }
             }
             @if profile.logo.is_some() {
@@ -140,52 +162,59 @@ fn logo(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     }
 }
 
-/// The links that are used and one more; the others are closed.
+/// Renders the inputs of the links that are used, and of one more; the others are in a closed part.
 fn links(form: &Form, errors: &Errors) -> Markup {
-    let links = store_inputs::links(form, errors);
-    let used = links
+    let links = store_inputs::link_inputs(form, errors);
+    let used_count = links
         .iter()
-        .rposition(|(is_used, _)| *is_used)
-        .map_or(0, |last| last + 1);
-    let (first, others) = links.split_at((used + 1).min(links.len()));
-    let row = |[label, url]: &[Markup; 2]| html! { div.row.top { (label) (url) } };
+        .rposition(|link| link.is_used)
+        .map_or(0, |last_index| last_index + 1);
+    let (open_links, closed_links) = links.split_at((used_count + 1).min(links.len()));
     html! {
         fieldset.fields {
             legend { (texts().links) }
             p.hint { (texts().links_hint) }
-            @for (_, inputs) in first { (row(inputs)) }
-            @if !others.is_empty() {
+            (link_rows(open_links))
+            @if !closed_links.is_empty() {
                 details {
                     summary { (texts().more_links) }
-                    div.fields { @for (_, inputs) in others { (row(inputs)) } }
+                    div.fields { (link_rows(closed_links)) }
                 }
             }
         }
     }
 }
 
+/// Renders the inputs of links, each link in a row.
+fn link_rows(links: &[LinkInputs]) -> Markup {
+    html! {
+        @for link in links { div.row.top { (link.label) (link.url) } }
+    }
+}
+
+/// Responds to `POST /settings/store`.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (sent, mut errors) = (&desk.visit.form, Errors::default());
-    let present = desk.store().profile().await?;
-    let merged = MergedForm::new(sent, &form_of(&present));
-    let patch = store_inputs::read(&merged.form, &mut errors);
+    let submitted_form = &desk.visit.form;
+    let profile = desk.store().profile().await?;
+    let merged = MergedForm::new(submitted_form, &form_of(&profile));
+    let mut errors = Errors::default();
+    let patch = store_inputs::parse_patch(&merged.form, &mut errors);
     if !errors.is_empty() {
-        return page(desk, &present, &merged.form, &errors).await;
+        return page(desk, &profile, &merged.form, &errors).await;
     }
     let preconditions = merged.preconditions(merged.is_conflict());
     if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
-        return Ok(staff::see(PAGE, "saved"));
+        return Ok(staff::redirect_with_message(PAGE, "saved"));
     }
-    // What is typed can be saved over what it is now.
-    let present = desk.store().profile().await?;
-    let merged = MergedForm::new(sent, &form_of(&present));
-    let errors = merged.errors(true, in_words);
-    let errors = if errors.is_empty() {
-        Errors::from_text(texts().store_stale)
-    } else {
-        errors
-    };
-    page(desk, &present, &merged.form, &errors).await
+
+    // The typed values can be saved over the present ones.
+    let present_profile = desk.store().profile().await?;
+    let merged = MergedForm::new(submitted_form, &form_of(&present_profile));
+    let mut errors = merged.errors(true, in_words);
+    if errors.is_empty() {
+        errors = Errors::from_text(texts().store_stale);
+    }
+    page(desk, &present_profile, &merged.form, &errors).await
 }
 
 /// Makes a change, once for all clicks on its form. Returns whether it is made.
@@ -198,36 +227,32 @@ async fn change(
         status: 200,
         ..StoredResponse::default()
     };
-    let changed = change_profile(
-        desk.store(),
-        &change,
-        preconditions,
-        desk.context(),
-        respond,
-    )
-    .await?;
-    Ok(matches!(changed, Changed::Done(_)))
+    let context = desk.context();
+    let result = change_profile(desk.store(), &change, preconditions, context, respond).await?;
+    Ok(matches!(result, Changed::Done(_)))
 }
 
 /// Gives the store another logo, or none.
-pub(super) async fn change_logo(desk: &Desk<'_>, to: ProfileChange) -> Result<Reply, ApiError> {
-    if change(desk, to, &Preconditions::default()).await? {
-        return Ok(staff::see(PAGE, "saved"));
+pub(super) async fn change_logo(
+    desk: &Desk<'_>,
+    logo_change: ProfileChange,
+) -> Result<Reply, ApiError> {
+    if change(desk, logo_change, &Preconditions::default()).await? {
+        return Ok(staff::redirect_with_message(PAGE, "saved"));
     }
     show(desk, &Errors::from_text(texts().store_stale)).await
 }
 
+/// Responds to `POST /settings/store/logo/remove`, after the member has said yes.
 pub(super) async fn remove_logo(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let effects = vec![texts().logo_removed_effect.to_owned()];
-    let title = texts().remove_logo.to_owned();
     let question = Question {
-        title,
-        effects,
+        title: texts().remove_logo.to_owned(),
+        effects: vec![texts().logo_removed_effect.to_owned()],
         yes: texts().remove_logo,
         back: PAGE,
     };
-    if let Some(asked) = question.ask(desk, &html! {}) {
-        return Ok(asked);
+    if let Some(page) = question.ask(desk, &html! {}) {
+        return Ok(page);
     }
     change_logo(desk, ProfileChange::Logo(None)).await
 }

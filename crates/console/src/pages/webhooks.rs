@@ -1,4 +1,4 @@
-//! Webhooks: where messages about changes are sent, and how that goes.
+//! Webhooks: the addresses to which messages about changes are sent, and the newest attempts to send them.
 
 mod change;
 
@@ -9,9 +9,11 @@ pub(super) use self::change::{add, disable, press};
 use super::parts::missing_page;
 use crate::{prelude::*, staff};
 
-/// How many of the newest attempts a page shows, and how many are read at once.
-const SHOWN: usize = 20;
-const AT_ONCE: u32 = 1000;
+/// The number of the newest attempts that a page shows.
+const MAX_SHOWN_ATTEMPTS: usize = 20;
+
+/// The number of attempts that are read at once.
+const ATTEMPTS_PER_READ: u32 = 1000;
 
 /// Whether somebody should look at a webhook.
 pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
@@ -21,6 +23,7 @@ pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
     }
 }
 
+/// Renders the state of a webhook.
 fn badge(stored: &StoredWebhook) -> Markup {
     match stored.webhook.disabled {
         Some(_) => markup::badge("off", texts().off),
@@ -30,8 +33,10 @@ fn badge(stored: &StoredWebhook) -> Markup {
     }
 }
 
+/// Shows `GET /settings/webhooks`, with the problems of a form.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
+    let chosen_types: Vec<&str> = desk.visit.form.all("type").collect();
     let content = html! {
         @if webhooks.is_empty() {
             div.card.empty { strong { (texts().no_webhooks) } p { (texts().no_webhooks_hint) } }
@@ -43,15 +48,21 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             form.fields method="post" action="/settings/webhooks" {
                 (desk.key("webhook"))
                 (inputs(&desk.visit.form, errors))
-                (type_boxes(&desk.visit.form.all("type").collect::<Vec<_>>()))
+                (type_boxes(&chosen_types))
                 div { button.main { (texts().add_webhook) } }
             }
         }
     };
-    let title = (texts().webhooks, Some(texts().webhooks_hint));
-    Ok(staff::settings_page(title, errors, &content))
+    let hint = Some(texts().webhooks_hint);
+    Ok(staff::settings_page(
+        texts().webhooks,
+        hint,
+        errors,
+        &content,
+    ))
 }
 
+/// Renders a table of webhooks.
 fn list_table(webhooks: &[StoredWebhook]) -> Markup {
     let labels = [
         texts().address,
@@ -76,17 +87,16 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
+/// Returns the types of the changes that a webhook gets, in words.
 fn types(webhook: &Webhook) -> String {
-    match &webhook.types {
-        None => texts().every_change.to_owned(),
-        Some(types) => types
-            .iter()
-            .map(wording::change_type)
-            .collect::<Vec<_>>()
-            .join(", "),
-    }
+    let Some(types) = &webhook.types else {
+        return texts().every_change.to_owned();
+    };
+    let labels: Vec<String> = types.iter().map(wording::change_type).collect();
+    labels.join(", ")
 }
 
+/// Renders the description of a webhook, or a dash.
 fn description(webhook: &Webhook) -> Markup {
     html! {
         @if let Some(description) = &webhook.description {
@@ -95,15 +105,18 @@ fn description(webhook: &Webhook) -> Markup {
     }
 }
 
+/// Renders the inputs of a new webhook.
 fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let url =
+    let mut url =
         Input::from_form("url", texts().address, form, errors).with_hint(texts().address_hint);
+    url.kind = "url";
     let description =
         Input::from_form("description", texts().description, form, errors).as_optional();
-    html! { (Input { kind: "url", ..url }.show()) (description.show()) }
+    html! { (url.show()) (description.show()) }
 }
 
-fn type_boxes(chosen: &[&str]) -> Markup {
+/// Renders a box for each type of change.
+fn type_boxes(chosen_types: &[&str]) -> Markup {
     html! {
         fieldset {
             legend { (texts().sends) " " span.hint { (texts().sends_hint) } }
@@ -111,7 +124,7 @@ fn type_boxes(chosen: &[&str]) -> Markup {
                 div {
                     label {
                         input type="checkbox" name="type" value=(kind.as_str())
-                            checked[chosen.contains(&kind.as_str())];
+                            checked[chosen_types.contains(&kind.as_str())];
                         (texts().audited_change(kind))
                     }
                 }
@@ -120,12 +133,13 @@ fn type_boxes(chosen: &[&str]) -> Markup {
     }
 }
 
+/// Shows the page of the webhook in the path, with the problems of a form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
         return Ok(missing_page(texts().no_webhook));
     };
     let webhook = &stored.webhook;
-    let attempts = newest_attempts(desk, webhook.id).await?;
+    let attempts = load_newest_attempts(desk, webhook.id).await?;
     let content = html! {
         div.head { h1 { (markup::text(&webhook.url, LONG)) } (badge(&stored)) }
         (errors.summary())
@@ -136,16 +150,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (attempts_table(desk, &attempts))
             }
             div.stack {
-                div.card {
-                    dl {
-                        dt { (texts().sends) } dd { (types(webhook)) }
-                        dt { (texts().description) } dd { (description(webhook)) }
-                        dt { (texts().added_at) } dd { (markup::time(webhook.created_at, desk.visit.now)) }
-                        @if let Some(since) = stored.progress.failing_since {
-                            dt { (texts().fails_since) } dd { (markup::time(since, desk.visit.now)) }
-                        }
-                    }
-                }
+                div.card { (details(desk, &stored)) }
                 (buttons(desk, webhook))
             }
         }
@@ -156,19 +161,47 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
-async fn newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, StoreError> {
-    let (mut newest, mut after) = (Vec::new(), 0);
+/// Renders the values of a webhook.
+fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
+    let webhook = &stored.webhook;
+    let now = desk.visit.now;
+    html! {
+        dl {
+            dt { (texts().sends) }
+            dd { (types(webhook)) }
+            dt { (texts().description) }
+            dd { (description(webhook)) }
+            dt { (texts().added_at) }
+            dd { (markup::time(webhook.created_at, now)) }
+            @if let Some(since) = stored.progress.failing_since {
+                dt { (texts().fails_since) }
+                dd { (markup::time(since, now)) }
+            }
+        }
+    }
+}
+
+/// Loads the newest attempts of a webhook, the newest first.
+async fn load_newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, StoreError> {
+    let mut newest = Vec::new();
+    let mut after = 0;
     loop {
-        let page = desk.store().list_attempts(id, after, AT_ONCE).await?;
-        let Some(&(last, _)) = page.last() else { break };
-        after = last;
+        let page = desk
+            .store()
+            .list_attempts(id, after, ATTEMPTS_PER_READ)
+            .await?;
+        let Some(&(last_number, _)) = page.last() else {
+            break;
+        };
+        after = last_number;
         newest.extend(page.into_iter().map(|(_, attempt)| attempt));
-        newest.drain(..newest.len().saturating_sub(SHOWN));
+        newest.drain(..newest.len().saturating_sub(MAX_SHOWN_ATTEMPTS));
     }
     newest.reverse();
     Ok(newest)
 }
 
+/// Renders a table of attempts.
 fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
     if attempts.is_empty() {
         return html! { p.card.muted { (texts().no_attempts) } };
@@ -192,6 +225,7 @@ fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
+/// Renders the buttons of a webhook. The delete button is in a closed part.
 fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
     let button = |command: &str, class: &str, label: &str, hint: &str| {
         html! {

@@ -10,104 +10,178 @@ use petstore_languages::{self as languages, browser};
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
-    account_page, changed_meanwhile, link::chosen, make, new_password, password_input, see,
+    account_page, changed_meanwhile, link::parse_new_password, new_password_inputs, password_input,
+    redirect_with_message, write_and_redirect,
 };
 use crate::prelude::*;
 
 const PAGE: &str = "/account";
 
-/// `GET /account`.
+/// The name of the input for the language.
+const LANGUAGE: &str = "language";
+
+/// The number of sessions that a page shows.
+const MAX_SHOWN_SESSIONS: usize = 100;
+
+/// Shows `GET /account`, with the problems of a form.
 pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let (session, now) = (&desk.session, desk.visit.now);
-    let own = desk
-        .store()
-        .list_sessions(Some(session.member.id))
-        .await?
-        .into_iter();
-    let second = session.member.second_factor.as_ref();
-    let has_password = session.member.password.is_some() && desk.visit.console.has_passwords();
+    let session = &desk.session;
+    let member = &session.member;
+    let sessions = desk.store().list_sessions(Some(member.id)).await?;
+    let session_table = SessionTable {
+        now: desk.visit.now,
+        present_session: &session.record,
+        end_path: "/account/sessions/end",
+        members: &[],
+    };
+    let has_password = member.password.is_some() && desk.visit.console.has_passwords();
     let content = html! {
-        p { (texts().you_are(session.member.name.as_str(), session.member.role)) }
+        p { (texts().you_are(member.name.as_str(), member.role)) }
         div.stack {
-            @if let Some(issuer) = session.member.identity.as_ref().map(|of| &*of.issuer) {
-                p { (texts().provider) (window_texts().colon) (issuer) }
+            @if let Some(identity) = &member.identity {
+                p { (texts().provider) (window_texts().colon) (identity.issuer) }
             }
-            @if has_password { section.card {
-                h2 { (texts().second_factor) }
-                @if let Some(second) = second {
-                    p { (texts().second_factor_on(second.recovery.len())) }
-                } @else {
-                    p { (texts().second_factor_off) }
-                }
-                p { a href="/account/second-factor" {
-                    (if second.is_some() { texts().change_second_factor } else { texts().set_up })
-                } }
+            @if has_password {
+                (second_factor_section(member))
+                (passkeys_section())
+                (password_section(desk))
             }
-            section.card {
-                h2 { (texts().passkeys) }
-                p { (texts().passkeys_short) }
-                p { a href="/account/passkeys" { (texts().change_passkeys) } }
-            }
-            section.card {
-                h2 { (texts().password) }
-                form.fields method="post" action="/account/password" {
-                    (desk.key("password"))
-                    (password_input("current", texts().current_password, None))
-                    (new_password())
-                    div.buttons { button { (texts().change_password) } }
-                }
-            } }
-            section.card {
-                h2 { (texts().language_label) }
-                form.fields method="post" action="/account/language" {
-                    (desk.key("language"))
-                    (choose_language(desk))
-                    div.buttons { button { (texts().save) } }
-                }
-            }
+            (language_section(desk))
             section {
                 h2 { (texts().own_sessions) }
-                (sessions(own, now, &session.record, "/account/sessions/end", |_| None))
+                (session_table.show(sessions))
             }
         }
     };
     Ok(account_page(texts().account, errors, &content))
 }
 
-/// How many sessions a page shows.
-const SHOWN: usize = 100;
+/// Renders whether the member has a second factor.
+fn second_factor_section(member: &StaffMember) -> Markup {
+    let link = if member.second_factor.is_some() {
+        texts().change_second_factor
+    } else {
+        texts().set_up
+    };
+    html! {
+        section.card {
+            h2 { (texts().second_factor) }
+            @if let Some(second_factor) = &member.second_factor {
+                p { (texts().second_factor_on(second_factor.recovery.len())) }
+            } @else {
+                p { (texts().second_factor_off) }
+            }
+            p { a href="/account/second-factor" { (link) } }
+        }
+    }
+}
 
-/// A table of the sessions that were used last, each with a button to end it.
-pub(super) fn sessions(
-    sessions: impl Iterator<Item = StaffSession>,
-    now: Timestamp,
-    present: &StaffSession,
-    end: &str,
-    of: impl Fn(&StaffSession) -> Option<String>,
-) -> Markup {
-    let alive = |session: &StaffSession| session.confirmed_at.is_some() && session.is_alive_at(now);
-    let mut sessions: Vec<_> = sessions.filter(alive).collect();
-    sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
-    let is_cut = sessions.len() > SHOWN;
-    let labels = [
-        texts().browser_label,
-        texts().ip_address,
-        texts().last_used,
-        texts().actions,
-    ];
-    let rows = html! {
-        @for session in sessions.into_iter().take(SHOWN) {
-            @let browser = shown_browser(&session.browser);
+/// Renders the link to the passkeys of the member.
+fn passkeys_section() -> Markup {
+    html! {
+        section.card {
+            h2 { (texts().passkeys) }
+            p { (texts().passkeys_short) }
+            p { a href="/account/passkeys" { (texts().change_passkeys) } }
+        }
+    }
+}
+
+/// Renders the form for a new password.
+fn password_section(desk: &Desk<'_>) -> Markup {
+    html! {
+        section.card {
+            h2 { (texts().password) }
+            form.fields method="post" action="/account/password" {
+                (desk.key("password"))
+                (password_input("current", texts().current_password, None))
+                (new_password_inputs())
+                div.buttons { button { (texts().change_password) } }
+            }
+        }
+    }
+}
+
+/// Renders the form for the language of the member, or the language of the store.
+fn language_section(desk: &Desk<'_>) -> Markup {
+    let store_language = languages::name_of(desk.visit.facts.language().value);
+    let store_label = texts().language_of_store(store_language);
+    let mut choices = vec![("", &*store_label)];
+    for language in Language::ALL {
+        choices.push((language.as_str(), languages::name_of(language)));
+    }
+    let member_language = desk.session.member.language;
+    let input = Input {
+        id: LANGUAGE,
+        label: texts().language_label,
+        value: member_language.map_or("", Language::as_str),
+        ..Input::default()
+    };
+    html! {
+        section.card {
+            h2 { (texts().language_label) }
+            form.fields method="post" action="/account/language" {
+                (desk.key("language"))
+                (input.choose(&choices))
+                div.buttons { button { (texts().save) } }
+            }
+        }
+    }
+}
+
+/// A table of sessions, each with a button to end it.
+pub(super) struct SessionTable<'a> {
+    pub(super) now: Timestamp,
+    /// The session of this request, which the table marks.
+    pub(super) present_session: &'a StaffSession,
+    /// The path to which the buttons send their form.
+    pub(super) end_path: &'a str,
+    /// The members whose names the table shows.
+    pub(super) members: &'a [StaffMember],
+}
+
+impl SessionTable<'_> {
+    /// Renders the sessions that are alive, the last used first.
+    pub(super) fn show(&self, sessions: Vec<StaffSession>) -> Markup {
+        let mut sessions = sessions;
+        sessions.retain(|session| session.confirmed_at.is_some() && session.is_alive_at(self.now));
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
+        let is_cut = sessions.len() > MAX_SHOWN_SESSIONS;
+        let labels = [
+            texts().browser_label,
+            texts().ip_address,
+            texts().last_used,
+            texts().actions,
+        ];
+        let rows = html! {
+            @for session in sessions.iter().take(MAX_SHOWN_SESSIONS) { (self.row(session)) }
+        };
+        html! {
+            (markup::table(&markup::headings(&labels), &rows))
+            @if is_cut { p.muted { (texts().only_last_sessions) } }
+        }
+    }
+
+    /// Renders the row of a session.
+    fn row(&self, session: &StaffSession) -> Markup {
+        let member = self
+            .members
+            .iter()
+            .find(|member| member.id == session.staff);
+        let browser = browser_label(&session.browser);
+        html! {
             tr {
                 td data-label=(texts().browser_label) {
-                    @if let Some(name) = of(&session) { bdi { (name) } (window_texts().colon) }
+                    @if let Some(member) = member {
+                        bdi { (member.name.as_str()) } (window_texts().colon)
+                    }
                     bdi { (browser) }
-                    @if present.digest == session.digest { (texts().this_session) }
+                    @if self.present_session.digest == session.digest { (texts().this_session) }
                 }
                 td data-label=(texts().ip_address) { (session.address) }
-                td data-label=(texts().last_used) { (markup::time(session.seen_at, now)) }
+                td data-label=(texts().last_used) { (markup::time(session.seen_at, self.now)) }
                 td data-label=(texts().actions) {
-                    form method="post" action=(end) {
+                    form method="post" action=(self.end_path) {
                         input type="hidden" name="session" value=(session.digest.name());
                         button {
                             (texts().end_session)
@@ -117,34 +191,19 @@ pub(super) fn sessions(
                 }
             }
         }
-    };
-    html! {
-        (markup::table(&markup::headings(&labels), &rows))
-        @if is_cut { p.muted { (texts().only_last_sessions) } }
     }
 }
 
-/// The language of the member, or that of the store.
-fn choose_language(desk: &Desk<'_>) -> Markup {
-    let of_store = languages::name_of(desk.visit.facts.language().value);
-    let of_store = texts().language_of_store(of_store);
-    let all = Language::ALL.map(|one| (one.as_str(), languages::name_of(one)));
-    let choices: Vec<_> = [("", &*of_store)].into_iter().chain(all).collect();
-    let chosen = desk.session.member.language.map_or("", Language::as_str);
-    let label = texts().language_label;
-    Input {
-        id: LANGUAGE,
-        label,
-        value: chosen,
-        ..Input::default()
+/// Returns the names of a browser and its system, from the header field of the browser: `Firefox on Linux`. Returns the
+/// whole field of an unknown browser.
+fn browser_label(user_agent: &str) -> String {
+    match browser(user_agent) {
+        Some((browser, system)) => texts().browser_on(browser, system),
+        None => user_agent.to_owned(),
     }
-    .choose(&choices)
 }
 
-/// The input for the language.
-const LANGUAGE: &str = "language";
-
-/// `POST /account/language`.
+/// Responds to `POST /account/language`.
 pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     let language = match desk.visit.form.get(LANGUAGE) {
@@ -155,86 +214,88 @@ pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         ),
     };
     if member.language == language {
-        return Ok(see(PAGE, "saved"));
+        return Ok(redirect_with_message(PAGE, "saved"));
     }
-    let after = member.clone().with_language(language);
-    let (seen, ends) = (member.version, EndedSessions::None);
     let change = StaffChange {
-        seen,
-        after,
-        ends,
+        seen: member.version,
+        after: member.clone().with_language(language),
+        ends: EndedSessions::None,
         begins: None,
         act: None,
     };
-    make(desk, change, PAGE, "saved").await
+    write_and_redirect(desk, change, PAGE, "saved").await
 }
 
-/// `POST /account/password`.
+/// Responds to `POST /account/password`.
 pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
     let passwords = &visit.console.passwords;
     let place = passwords.place(true)?;
-    // In a browser that is known, because the member is signed in.
+    // The browser is known, because the member is signed in.
     if let Err(error) = visit.guess(&member.name.key(), Some(member.id)) {
         return account(desk, &Errors::from_text(error.message())).await;
     }
-    let password = match chosen(visit, member) {
+    let password = match parse_new_password(visit, member) {
         Ok(password) => password,
-        Err(wrong) => return account(desk, &Errors::from_text(&wrong)).await,
+        Err(message) => return account(desk, &Errors::from_text(&message)).await,
     };
     let hash = passwords
         .hash(place.clone(), password, desk.random_of_form())
         .await?;
-    // A second click: the form makes the same hash each time.
+    // A second click makes the same hash, because it sends the same form.
     if member.password.as_ref() == Some(&hash) {
-        return Ok(see(PAGE, "password-changed"));
+        return Ok(redirect_with_message(PAGE, "password-changed"));
     }
-    let (typed, present) = (visit.form.raw("current"), member.password.clone());
-    if !passwords.is_right(place, typed, present).await? {
+    let typed_password = visit.form.raw("current");
+    let present_hash = member.password.clone();
+    if !passwords
+        .is_right(place, typed_password, present_hash)
+        .await?
+    {
         return account(desk, &Errors::from_text(texts().current_password_wrong)).await;
     }
-    let after = |of: StaffMember| of.with_password(hash.clone());
-    let ends = EndedSessions::Others(session.record.digest);
+
     let change = member
         .clone()
-        .change(after, ActType::StaffPasswordSet)
-        .ending(ends);
+        .change(
+            |member| member.with_password(hash.clone()),
+            ActType::StaffPasswordSet,
+        )
+        .ending(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
-        let present = desk.store().find_staff(StaffKey::Id(member.id)).await?;
-        if present.is_none_or(|present| present.password != Some(hash)) {
+        let present_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
+        if present_member.is_none_or(|member| member.password != Some(hash)) {
             return Err(changed_meanwhile());
         }
     }
-    Ok(see(PAGE, "password-changed"))
+    Ok(redirect_with_message(PAGE, "password-changed"))
 }
 
-/// `POST /account/sessions/end`.
+/// Responds to `POST /account/sessions/end`.
 pub(crate) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, Some(desk.session.member.id), PAGE).await
 }
 
-/// Ends the session that the form names, one of this member or of any, and shows the page `next`.
+/// Ends the session that the form names, one of this member or of any, and shows the page `next_path`.
 pub(super) async fn end_named_session(
     desk: &Desk<'_>,
-    of: Option<StaffId>,
-    next: &str,
+    member: Option<StaffId>,
+    next_path: &str,
 ) -> Result<Reply, ApiError> {
     let name = desk.visit.form.raw("session");
-    let mut all = desk.store().list_sessions(of).await?.into_iter();
-    let Some(ended) = all.find(|session| session.digest.name() == name) else {
-        return Ok(see(next, "session-ended"));
+    let sessions = desk.store().list_sessions(member).await?;
+    let session = sessions
+        .into_iter()
+        .find(|session| session.digest.name() == name);
+    let Some(session) = session else {
+        return Ok(redirect_with_message(next_path, "session-ended"));
     };
-    let Some(member) = desk.store().find_staff(StaffKey::Id(ended.staff)).await? else {
-        return Ok(see(next, "session-ended"));
+    let owner = desk.store().find_staff(StaffKey::Id(session.staff)).await?;
+    let Some(owner) = owner else {
+        return Ok(redirect_with_message(next_path, "session-ended"));
     };
-    let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
-        .ending(EndedSessions::One(ended.digest));
-    make(desk, change, next, "session-ended").await
-}
-
-/// What a session says of its browser. All of it, if the browser is unknown.
-fn shown_browser(agent: &str) -> String {
-    let known = browser(agent).map(|(browser, system)| texts().browser_on(browser, system));
-    known.unwrap_or_else(|| agent.to_owned())
+    let change = StaffChange::new(owner.version, owner, ActType::StaffSessionsEnded)
+        .ending(EndedSessions::One(session.digest));
+    write_and_redirect(desk, change, next_path, "session-ended").await
 }

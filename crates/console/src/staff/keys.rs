@@ -1,32 +1,23 @@
 //! API keys, for managers: made, rotated and revoked.
 
-use jiff::ToSpan;
+use jiff::{Timestamp, ToSpan};
 use petstore_domain::{ApiKey, KeyId, KeyRecord, NewKey, Problem, Scope};
 
-use super::{see, settings_page, shown_once};
+use super::{redirect_with_message, secret_card, settings_page};
 use crate::{ask::Question, prelude::*};
 
 const PAGE: &str = "/settings/keys";
 
-/// For how long the old key stays valid after a rotation, in hours.
-const OVERLAP: i64 = 24;
+/// The time for which the old key stays valid after a rotation, in hours.
+const OVERLAP_HOURS: i64 = 24;
 
-/// `GET /settings/keys`.
+/// The longest name of a key, in characters.
+const MAX_NAME_LENGTH: usize = 255;
+
+/// Shows `GET /settings/keys`, with the problems of a form.
 pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let all = desk.store().list_keys().await?;
     let deployment = desk.visit.console.settings.deployment;
-    let own = all.iter().filter(|key| key.deployment == deployment);
-    let form = &desk.visit.form;
-    let name =
-        Input::from_form("name", texts().name, form, errors).with_hint(texts().key_name_hint);
-    let scope = Input {
-        value: match form.raw("scope") {
-            "" => Scope::default().as_str(),
-            scope => scope,
-        },
-        ..Input::from_form("scope", texts().what_key_allows, form, errors)
-    };
-    let scopes = Scope::ALL.map(|of| (of.as_str(), texts().scope(of)));
+    let keys = desk.store().list_keys().await?;
     let labels = [
         texts().name,
         texts().allows,
@@ -34,58 +25,69 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         texts().state,
         texts().actions,
     ];
-    let rows = html! { @for key in own { (row(desk, key)) } };
+    let rows = html! {
+        @for key in &keys {
+            @if key.deployment == deployment { (row(desk, key)) }
+        }
+    };
     let content = html! {
         div.stack {
             (markup::table(&markup::headings(&labels), &rows))
-            section.card {
-                h2 { (texts().add_key) }
-                form.fields method="post" action=(PAGE) {
-                    (desk.key("add"))
-                    (name.as_required().show())
-                    (scope.choose(&scopes))
-                    div.buttons { button.main { (texts().add_key) } }
-                }
-            }
+            (new_key_form(desk, errors))
         }
     };
-    Ok(settings_page((texts().keys, None), errors, &content))
+    Ok(settings_page(texts().keys, None, errors, &content))
 }
 
-fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
-    let now = desk.visit.now;
-    let action = format!("{PAGE}/{}", key.id);
-    let button = |act: &str, class: &str, label: &str| {
-        html! {
-            form method="post" action=(action) {
-                (desk.key(&format!("{act}-{}", key.id)))
-                input type="hidden" name="do" value=(act);
-                button class=(class) { (label) span.hidden { " " (key.name) } }
+/// Renders the form for a new key.
+fn new_key_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
+    let form = &desk.visit.form;
+    let name = Input::from_form("name", texts().name, form, errors)
+        .with_hint(texts().key_name_hint)
+        .as_required();
+    let mut scope = Input::from_form("scope", texts().what_key_allows, form, errors);
+    if scope.value.is_empty() {
+        scope.value = Scope::default().as_str();
+    }
+    let scopes = Scope::ALL.map(|scope| (scope.as_str(), texts().scope(scope)));
+    html! {
+        section.card {
+            h2 { (texts().add_key) }
+            form.fields method="post" action=(PAGE) {
+                (desk.key("add"))
+                (name.show())
+                (scope.choose(&scopes))
+                div.buttons { button.main { (texts().add_key) } }
             }
         }
-    };
+    }
+}
+
+/// Renders the row of a key.
+fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
+    let now = desk.visit.now;
     html! {
         tr {
             td.first { bdi { (key.name) } " (" (key.id) ")" }
             td data-label=(texts().allows) { (texts().scope(key.scope)) }
             td data-label=(texts().last_used) {
-                @if let Some(at) = key.last_used_at { (markup::time(at, now)) } @else { (texts().never) }
-                @if let Some(at) = key.last_deprecated_call_at {
-                    br; (texts().called_get_pet) (markup::time(at, now))
+                @if let Some(used_at) = key.last_used_at {
+                    (markup::time(used_at, now))
+                } @else {
+                    (texts().never)
+                }
+                @if let Some(called_at) = key.last_deprecated_call_at {
+                    br; (texts().called_get_pet) (markup::time(called_at, now))
                 }
             }
-            td data-label=(texts().state) {
-                @if let Some(at) = key.revoked_at { (texts().revoked) (markup::time(at, now)) }
-                @else if let Some(at) = key.expires_at {
-                    @if at <= now { (texts().expired) (markup::time(at, now)) }
-                    @else { (texts().valid_until) (markup::time_and_distance(at, now)) }
-                } @else { (texts().valid) }
-            }
+            td data-label=(texts().state) { (state(key, now)) }
             td data-label=(texts().actions) {
                 @if key.is_valid_at(now) {
                     div.buttons {
-                        @if key.successor.is_none() { (button("rotate", "", texts().rotate_key)) }
-                        (button("revoke", "danger", texts().revoke_key))
+                        @if key.successor.is_none() {
+                            (button(desk, key, "rotate", "", texts().rotate_key))
+                        }
+                        (button(desk, key, "revoke", "danger", texts().revoke_key))
                     }
                 }
             }
@@ -93,35 +95,62 @@ fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
     }
 }
 
-/// `POST /settings/keys`.
+/// Renders whether a key is valid, and since when or until when.
+fn state(key: &KeyRecord, now: Timestamp) -> Markup {
+    if let Some(revoked_at) = key.revoked_at {
+        return html! { (texts().revoked) (markup::time(revoked_at, now)) };
+    }
+    match key.expires_at {
+        Some(end) if end <= now => html! { (texts().expired) (markup::time(end, now)) },
+        Some(end) => html! { (texts().valid_until) (markup::time_and_distance(end, now)) },
+        None => html! { (texts().valid) },
+    }
+}
+
+/// Renders a button that sends the form of [`change_key`] with this action.
+fn button(desk: &Desk<'_>, key: &KeyRecord, action: &str, class: &str, label: &str) -> Markup {
+    html! {
+        form method="post" action={ (PAGE) "/" (key.id) } {
+            (desk.key(&format!("{action}-{}", key.id)))
+            input type="hidden" name="do" value=(action);
+            button class=(class) { (label) span.hidden { " " (key.name) } }
+        }
+    }
+}
+
+/// Responds to `POST /settings/keys`.
 pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let name = form.get("name");
     let scope = Scope::ALL
         .into_iter()
         .find(|scope| scope.as_str() == form.raw("scope"));
-    let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
-    let (true, Some(scope)) = (is_name, scope) else {
+    let length = name.chars().count();
+    let is_name_valid = (1..=MAX_NAME_LENGTH).contains(&length) && !name.contains(char::is_control);
+    let Some(scope) = scope else {
         return keys(desk, &Errors::from_text(texts().key_name_invalid)).await;
     };
+    if !is_name_valid {
+        return keys(desk, &Errors::from_text(texts().key_name_invalid)).await;
+    }
+
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_of_form());
-    let (digest, name) = (key.digest(), name.to_owned());
-    let new = NewKey {
-        digest,
-        name,
+    if was_made(desk, &key).await? {
+        return Ok(key_page(&key));
+    }
+    let new_key = NewKey {
+        digest: key.digest(),
+        name: name.to_owned(),
         scope,
         deployment,
         expires_at: None,
         rate_limit: None,
     };
-    if was_made(desk, &key).await? {
-        return Ok(key_page(&key));
-    }
     let context = desk.visit.context(desk.session.actor());
-    match desk.store().create_key(new, context).await {
+    match desk.store().create_key(new_key, context).await {
         Ok(_) => Ok(key_page(&key)),
-        // A second click that arrives at the same moment.
+        // A second click that arrives at the same moment has made the key.
         Err(_) if was_made(desk, &key).await? => Ok(key_page(&key)),
         Err(error) => Err(error.into()),
     }
@@ -132,47 +161,61 @@ async fn was_made(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
     Ok(desk.store().find_key(&key.digest()).await?.is_some())
 }
 
-/// Shows a key once.
+/// Returns the page that shows a key once.
 fn key_page(key: &ApiKey) -> Reply {
-    let content = shown_once(&html! { (texts().new_key_hint) }, key.reveal(), PAGE);
-    settings_page((texts().new_key, None), &Errors::default(), &content)
+    let hint = html! { (texts().new_key_hint) };
+    let content = secret_card(&hint, key.reveal(), PAGE);
+    settings_page(texts().new_key, None, &Errors::default(), &content)
 }
 
-/// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
+/// Responds to `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
 pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
         .id(|id| Some(KeyId(id)))
         .ok_or_else(ApiError::no_such_path)?;
-    let (store, now) = (desk.store(), desk.visit.now);
-    let key = store
+    let key = desk
+        .store()
         .get_key(id)
         .await?
         .ok_or_else(ApiError::no_such_path)?;
-    let context = desk.visit.context(desk.session.actor());
     match desk.visit.form.raw("do") {
-        "revoke" => {
-            let (verb, effect) = (texts().revoke_key, texts().revoke_effect.to_owned());
-            if let Some(asked) = Question::of_setting(desk, verb, &key.name, effect, PAGE) {
-                return Ok(asked);
-            }
-            store.revoke_key(id, context).await?;
-            Ok(see(PAGE, "key-revoked"))
-        }
-        "rotate" => {
-            let secret = ApiKey::generate(key.deployment, &mut desk.random_of_form());
-            let until = now.checked_add(OVERLAP.hours()).unwrap_or(now);
-            let new = key
-                .is_valid_at(now)
-                .then(|| key.successor_at(secret.digest(), now));
-            let rotated = match new.flatten() {
-                Some(new) => store.rotate_key(id, new, until, context).await?,
-                None => None,
-            };
-            if rotated.is_some() || was_made(desk, &secret).await? {
-                return Ok(key_page(&secret));
-            }
-            keys(desk, &Errors::from_text(texts().key_not_rotated)).await
-        }
+        "revoke" => revoke(desk, &key).await,
+        "rotate" => rotate(desk, &key).await,
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
+}
+
+/// Revokes a key, after the member has said yes.
+async fn revoke(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
+    let effect = texts().revoke_effect.to_owned();
+    if let Some(question) =
+        Question::about_setting(desk, texts().revoke_key, &key.name, effect, PAGE)
+    {
+        return Ok(question);
+    }
+    let context = desk.visit.context(desk.session.actor());
+    desk.store().revoke_key(key.id, context).await?;
+    Ok(redirect_with_message(PAGE, "key-revoked"))
+}
+
+/// Replaces a key by a new one, and shows the new one. The old one stays valid for [`OVERLAP_HOURS`].
+async fn rotate(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
+    let now = desk.visit.now;
+    let secret = ApiKey::generate(key.deployment, &mut desk.random_of_form());
+    let successor = if key.is_valid_at(now) {
+        key.successor_at(secret.digest(), now)
+    } else {
+        None
+    };
+    let mut is_rotated = false;
+    if let Some(successor) = successor {
+        let end = now.checked_add(OVERLAP_HOURS.hours()).unwrap_or(now);
+        let context = desk.visit.context(desk.session.actor());
+        let rotated = desk.store().rotate_key(key.id, successor, end, context);
+        is_rotated = rotated.await?.is_some();
+    }
+    if is_rotated || was_made(desk, &secret).await? {
+        return Ok(key_page(&secret));
+    }
+    keys(desk, &Errors::from_text(texts().key_not_rotated)).await
 }

@@ -1,7 +1,7 @@
 //! The link with which a member of the staff chooses a password.
 
 use hyper::StatusCode;
-use maud::html;
+use maud::{Markup, html};
 use petstore_domain::{
     Role,
     staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
@@ -12,33 +12,39 @@ use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{
-    changed_meanwhile, new_password, problem,
-    sign_in::{let_in, path_to_provider},
-    status_of,
+    changed_meanwhile, new_password_inputs, problem, sign_in::begin_session,
+    sign_in_page::provider_path, status_of,
 };
-use crate::{layout, passwords::random_for_thread, session, visit::Visit};
+use crate::{
+    layout,
+    passwords::random_for_thread,
+    session::{self, NewSession},
+    visit::Visit,
+};
 
-/// `GET /link/{token}`.
+/// Responds to `GET /link/{token}`.
 pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let link = TokenDigest::of_presented(visit.parameter);
     if link.is_some() && link == visit.console.settings.demo_link {
         return sign_in_to_demo(visit).await;
     }
-    Ok(match member_of(visit).await? {
-        Some(member) => form(visit, &member, visit.request.uri.path(), None),
-        None => invalid(visit),
+    Ok(match find_member(visit).await? {
+        Some(member) => form_page(visit, &member, None),
+        None => invalid_link_page(visit),
     })
 }
 
 /// Signs in as the first manager. A service has no link that leads here: see `petstore demo`.
 async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let staff = visit.console.app.store.list_staff().await?;
-    let is_manager = |of: &StaffMember| of.role == Role::Manager && of.disabled_at.is_none();
-    let Some(member) = staff.into_iter().find(is_manager) else {
-        return Ok(invalid(visit));
+    let manager = staff
+        .into_iter()
+        .find(|member| member.role == Role::Manager && member.disabled_at.is_none());
+    let Some(member) = manager else {
+        return Ok(invalid_link_page(visit));
     };
     let act = member.act(ActType::StaffSignedIn);
-    let token = let_in(visit, &member, Some(act))
+    let token = begin_session(visit, &member, Some(act))
         .await?
         .ok_or_else(changed_meanwhile)?;
     let mut response = layout::redirect("/");
@@ -46,115 +52,125 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     Ok(response)
 }
 
-/// `POST /link/{token}`.
+/// Responds to `POST /link/{token}`: signs the member in, with the new password if members have passwords.
 pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let Some(member) = member_of(visit).await? else {
-        return Ok(invalid(visit));
+    let Some(member) = find_member(visit).await? else {
+        return Ok(invalid_link_page(visit));
     };
-    let path = visit.request.uri.path();
-    let (token, begun) = session::begin(visit, member.id, true);
-    let (seen, actor) = (member.version, session::actor(&member));
-    let (after, act) = if visit.console.has_passwords() {
-        let password = match chosen(visit, &member) {
+    let NewSession { token, record } = session::begin(visit, member.id, true);
+    let actor = session::actor(&member);
+    let version = member.version;
+    let mut change = if visit.console.has_passwords() {
+        let password = match parse_new_password(visit, &member) {
             Ok(password) => password,
-            Err(wrong) => return Ok(form(visit, &member, path, Some(&wrong))),
+            Err(message) => return Ok(form_page(visit, &member, Some(&message))),
         };
         let random = visit.console.with_random(random_for_thread);
+        let passwords = &visit.console.passwords;
         // A link is for one hash, so there is no need to count.
-        let place = visit.console.passwords.place(true)?;
-        let hash = visit
-            .console
-            .passwords
-            .hash(place, password, random)
-            .await?;
-        (member.with_password(hash), ActType::StaffPasswordSet)
+        let place = passwords.place(true)?;
+        let hash = passwords.hash(place, password, random).await?;
+        let member = member.with_password(hash);
+        StaffChange::new(version, member, ActType::StaffPasswordSet)
     } else {
-        (member.without_link(), ActType::StaffSignedIn)
+        StaffChange::new(version, member.without_link(), ActType::StaffSignedIn)
     };
-    let change = StaffChange::new(seen, after.clone(), act).ending(EndedSessions::All);
-    let change = StaffChange {
-        begins: Some(begun),
-        ..change
-    };
+    change.ends = EndedSessions::All;
+    change.begins = Some(record);
+
+    let member = change.after.clone();
     if visit.write(change, actor).await? == StaffWriteOutcome::Stale {
         return Err(changed_meanwhile());
     }
     visit.console.app.sign_ins.count("link", "accepted");
     let mut response = layout::redirect("/");
-    session::sign_in(visit, &mut response, &token, &after);
+    session::sign_in(visit, &mut response, &token, &member);
     Ok(response)
 }
 
-/// The member with this link, if it is still valid.
-async fn member_of(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
+/// Finds the member with the link in the path, if the link is still valid.
+async fn find_member(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
     let Some(digest) = TokenDigest::of_presented(visit.parameter) else {
         return Ok(None);
     };
-    let member = visit
-        .console
-        .app
-        .store
-        .find_staff(StaffKey::Link(digest))
-        .await?;
+    let key = StaffKey::Link(digest);
+    let member = visit.console.app.store.find_staff(key).await?;
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
-/// The new password in a form, or what is wrong with it.
-pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password, String> {
+/// Parses the new password in a form. An error is the message for the member.
+pub(super) fn parse_new_password(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+) -> Result<Password, String> {
     if visit.form.raw("new") != visit.form.raw("again") {
         return Err(texts().passwords_different.to_owned());
     }
-    Password::chosen(visit.form.raw("new"), &member.name).map_err(|of| texts().weak(of))
+    Password::chosen(visit.form.raw("new"), &member.name).map_err(|weakness| texts().weak(weakness))
 }
 
-fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
-    let host = visit
-        .console
-        .provider
-        .as_ref()
-        .map(|of| of.settings.issuer.host());
+/// Returns the page on which the member of the link chooses a password, or goes to the provider.
+fn form_page(visit: &Visit<'_>, member: &StaffMember, message: Option<&str>) -> Response {
+    let has_passwords = visit.console.has_passwords();
+    let provider = visit.console.provider.as_ref();
+    let host = provider.map(|provider| provider.settings.issuer.host());
     let content = html! {
-        (problem(wrong))
-        @if visit.console.has_passwords() {
-            p { (texts().welcome(member.name.as_str())) }
-            form.fields.card method="post" action=(path) {
-                // For password managers.
-                input type="hidden" name="username" autocomplete="username" value=(member.name.as_str());
-                (new_password())
-                div.buttons { button.main { (texts().save_password) } }
-            }
-        }
+        (problem(message))
+        @if has_passwords { (password_form(visit, member)) }
         @if let Some(host) = host {
-            div.card {
-                p { (texts().link_to_provider(host)) }
-                div.buttons { a.button href=(path_to_provider(path)) { (texts().sign_in_at(host)) } }
-            }
-            @if !visit.console.has_passwords() {
-                form.fields.card method="post" action=(path) {
-                    p { (texts().enter_once_hint(host)) }
-                    div.buttons { button { (texts().enter_once) } }
-                }
-            }
+            (provider_card(visit, host))
+            @if !has_passwords { (enter_once_form(visit, host)) }
         }
     };
-    let has_passwords = visit.console.has_passwords();
     let title = if has_passwords {
         texts().choose_password
     } else {
         texts().sign_in
     };
-    layout::page(status_of(wrong), &visit.facts, title, &content)
+    layout::page(status_of(message), &visit.facts, title, &content)
 }
 
-fn invalid(visit: &Visit<'_>) -> Response {
+/// Renders the form for a new password.
+fn password_form(visit: &Visit<'_>, member: &StaffMember) -> Markup {
+    let name = member.name.as_str();
+    html! {
+        p { (texts().welcome(name)) }
+        form.fields.card method="post" action=(visit.request.uri.path()) {
+            // For password managers.
+            input type="hidden" name="username" autocomplete="username" value=(name);
+            (new_password_inputs())
+            div.buttons { button.main { (texts().save_password) } }
+        }
+    }
+}
+
+/// Renders the button with which the member links an account at the provider.
+fn provider_card(visit: &Visit<'_>, host: &str) -> Markup {
+    let path = provider_path(visit.request.uri.path());
+    html! {
+        div.card {
+            p { (texts().link_to_provider(host)) }
+            div.buttons { a.button href=(path) { (texts().sign_in_at(host)) } }
+        }
+    }
+}
+
+/// Renders the form with which the member signs in once without the provider.
+fn enter_once_form(visit: &Visit<'_>, host: &str) -> Markup {
+    html! {
+        form.fields.card method="post" action=(visit.request.uri.path()) {
+            p { (texts().enter_once_hint(host)) }
+            div.buttons { button { (texts().enter_once) } }
+        }
+    }
+}
+
+/// Returns the page about a link that is not valid.
+fn invalid_link_page(visit: &Visit<'_>) -> Response {
     let content = html! {
         p { (texts().link_invalid_hint) }
         p { a href="/sign-in" { (texts().sign_in) } }
     };
-    layout::page(
-        StatusCode::NOT_FOUND,
-        &visit.facts,
-        texts().link_invalid,
-        &content,
-    )
+    let title = texts().link_invalid;
+    layout::page(StatusCode::NOT_FOUND, &visit.facts, title, &content)
 }

@@ -1,38 +1,31 @@
-//! The staff, for managers: who there is, their roles, links and sessions.
+//! The staff, for managers: the members, their roles, links and sessions.
 
+use jiff::Timestamp;
 use petstore_domain::{
     Problem, Role, StaffId, StaffName,
-    staff::{EndedSessions, Identity, StaffChange, StaffMember, StaffSession, Token},
+    staff::{EndedSessions, Identity, StaffChange, StaffMember, Token},
     store_area::ActType,
 };
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
-    account::{end_named_session, sessions},
-    changed_meanwhile, make, settings_page, shown_once,
+    account::{SessionTable, end_named_session},
+    changed_meanwhile, secret_card, settings_page, write_and_redirect,
 };
 use crate::{ask::Question, prelude::*};
 
 const PAGE: &str = "/settings/staff";
 
-/// `GET /settings/staff`.
+/// Shows `GET /settings/staff`, with the problems of a form.
 pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let store = desk.store();
-    let (staff, begun) = (store.list_staff().await?, store.list_sessions(None).await?);
-    let name_of = |of: &StaffSession| {
-        staff
-            .iter()
-            .find(|member| member.id == of.staff)
-            .map(|of| of.name.as_str().to_owned())
+    let staff = desk.store().list_staff().await?;
+    let sessions = desk.store().list_sessions(None).await?;
+    let session_table = SessionTable {
+        now: desk.visit.now,
+        present_session: &desk.session.record,
+        end_path: "/settings/sessions/end",
+        members: &staff,
     };
-    let form = &desk.visit.form;
-    let name =
-        Input::from_form("name", texts().name, form, errors).with_hint(texts().member_name_hint);
-    let role = Input {
-        value: form.raw("role").parse().unwrap_or(Role::Clerk).as_str(),
-        ..Input::from_form("role", texts().role_label, form, errors)
-    };
-    let roles = Role::ALL.map(|of| (of.as_str(), texts().what_role_may(of)));
     let labels = [
         texts().name,
         texts().role_label,
@@ -43,75 +36,61 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
     let content = html! {
         div.stack {
             (markup::table(&markup::headings(&labels), &rows))
-            section.card {
-                h2 { (texts().add_member) }
-                form.fields method="post" action=(PAGE) {
-                    (desk.key("add"))
-                    (name.as_required().show())
-                    (role.choose(&roles))
-                    div.buttons { button.main { (texts().add_member_button) } }
-                }
-            }
+            (new_member_form(desk, errors))
             section {
                 h2 { (texts().sessions) }
-                (sessions(begun.into_iter(), desk.visit.now, &desk.session.record,
-                    "/settings/sessions/end", name_of))
+                (session_table.show(sessions))
             }
         }
     };
-    Ok(settings_page((texts().staff, None), errors, &content))
+    Ok(settings_page(texts().staff, None, errors, &content))
 }
 
-fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
-    let (is_self, now) = (member.id == desk.session.member.id, desk.visit.now);
-    let action = format!("{PAGE}/{}", member.id);
-    let button = |act: &str, label: &str| {
-        html! {
-            form method="post" action=(action) {
-                (desk.key(&format!("{act}-{}", member.id)))
-                input type="hidden" name="version" value=(member.version);
-                input type="hidden" name="do" value=(act);
-                button { (label) span.hidden { (texts().for_member(member.name.as_str())) } }
+/// Renders the form for a new member.
+fn new_member_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
+    let form = &desk.visit.form;
+    let name = Input::from_form("name", texts().name, form, errors)
+        .with_hint(texts().member_name_hint)
+        .as_required();
+    let mut role = Input::from_form("role", texts().role_label, form, errors);
+    role.value = form.raw("role").parse().unwrap_or(Role::Clerk).as_str();
+    let roles = Role::ALL.map(|role| (role.as_str(), texts().what_role_may(role)));
+    html! {
+        section.card {
+            h2 { (texts().add_member) }
+            form.fields method="post" action=(PAGE) {
+                (desk.key("add"))
+                (name.show())
+                (role.choose(&roles))
+                div.buttons { button.main { (texts().add_member_button) } }
             }
         }
-    };
+    }
+}
+
+/// Renders the row of a member.
+fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
+    let is_self = member.id == desk.session.member.id;
     html! {
         tr {
             td.first { bdi { (member.name.as_str()) } }
             td data-label=(texts().role_label) {
-                @if is_self || member.identity.is_some() { (texts().role(member.role)) } @else {
-                    form.row method="post" action=(action) {
-                        (desk.key("role"))
-                        input type="hidden" name="do" value="role";
-                        select name="role" aria-label=(texts().role_of(member.name.as_str())) {
-                            @for role in Role::ALL {
-                                option value=(role.as_str()) selected[role == member.role] {
-                                    (texts().role(role))
-                                }
-                            }
-                        }
-                        button {
-                            (texts().change_verb)
-                            span.hidden { (texts().for_member(member.name.as_str())) }
-                        }
-                    }
+                @if is_self || member.identity.is_some() {
+                    (texts().role(member.role))
+                } @else {
+                    (role_form(desk, member))
                 }
             }
-            td data-label=(texts().state) {
-                @if let Some(at) = member.disabled_at { (texts().disabled_state) " " (markup::time(at, now)) }
-                @else if let Some(of) = &member.identity { (texts().signs_in_at(host_of(of))) }
-                @else if member.password.is_some() && member.has_second_factor() {
-                    (texts().active_with_second_factor)
-                }
-                @else if member.password.is_some() { (texts().active) }
-                @else if member.has_link_at(now) { (texts().has_link) }
-                @else { (texts().link_expired) }
-            }
+            td data-label=(texts().state) { (state(member, desk.visit.now)) }
             td data-label=(texts().actions) {
                 div.buttons {
-                    @if is_self { (texts().you) } @else {
-                        (button("reset", texts().new_link))
-                        @if member.disabled_at.is_none() { (button("disable", texts().disable)) }
+                    @if is_self {
+                        (texts().you)
+                    } @else {
+                        (button(desk, member, "reset", texts().new_link))
+                        @if member.disabled_at.is_none() {
+                            (button(desk, member, "disable", texts().disable))
+                        }
                     }
                 }
             }
@@ -119,25 +98,82 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     }
 }
 
-/// The host of the provider.
-fn host_of(identity: &Identity) -> &str {
-    let (_, host) = identity.issuer.split_once("://").unwrap_or_default();
-    host.split('/').next().unwrap_or_default()
+/// Renders the form that gives a member another role.
+fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
+    let name = member.name.as_str();
+    html! {
+        form.row method="post" action={ (PAGE) "/" (member.id) } {
+            (desk.key("role"))
+            input type="hidden" name="do" value="role";
+            select name="role" aria-label=(texts().role_of(name)) {
+                @for role in Role::ALL {
+                    option value=(role.as_str()) selected[role == member.role] {
+                        (texts().role(role))
+                    }
+                }
+            }
+            button {
+                (texts().change_verb)
+                span.hidden { (texts().for_member(name)) }
+            }
+        }
+    }
 }
 
-/// `POST /settings/staff`.
+/// Renders whether and how a member can sign in.
+fn state(member: &StaffMember, now: Timestamp) -> Markup {
+    if let Some(disabled_at) = member.disabled_at {
+        return html! { (texts().disabled_state) " " (markup::time(disabled_at, now)) };
+    }
+    if let Some(identity) = &member.identity {
+        return html! { (texts().signs_in_at(provider_host(identity))) };
+    }
+    let state = if member.password.is_some() && member.has_second_factor() {
+        texts().active_with_second_factor
+    } else if member.password.is_some() {
+        texts().active
+    } else if member.has_link_at(now) {
+        texts().has_link
+    } else {
+        texts().link_expired
+    };
+    html! { (state) }
+}
+
+/// Renders a button that sends the form of [`change_member`] with this action.
+fn button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> Markup {
+    html! {
+        form method="post" action={ (PAGE) "/" (member.id) } {
+            (desk.key(&format!("{action}-{}", member.id)))
+            input type="hidden" name="version" value=(member.version);
+            input type="hidden" name="do" value=(action);
+            button {
+                (label)
+                span.hidden { (texts().for_member(member.name.as_str())) }
+            }
+        }
+    }
+}
+
+/// Returns the host of the provider of an identity: `login.example` for `https://login.example/realms/shop`.
+fn provider_host(identity: &Identity) -> &str {
+    let (_, host_and_path) = identity.issuer.split_once("://").unwrap_or_default();
+    host_and_path.split('/').next().unwrap_or_default()
+}
+
+/// Responds to `POST /settings/staff`.
 pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let (Some(name), Some(role)) = (
-        StaffName::new(form.raw("name")),
-        form.raw("role").parse().ok(),
-    ) else {
+    let Some(name) = StaffName::new(form.raw("name")) else {
+        return members(desk, &Errors::from_text(texts().member_name_invalid)).await;
+    };
+    let Ok(role) = form.raw("role").parse() else {
         return members(desk, &Errors::from_text(texts().member_name_invalid)).await;
     };
     let link = Token::generate(&mut desk.random_of_form());
-    let new = StaffMember::new(name.clone(), role, &link, desk.visit.now);
-    let change = StaffChange::new(0, new, ActType::StaffAdded);
-    let wrong = match desk.visit.write(change, desk.session.actor()).await? {
+    let member = StaffMember::new(name.clone(), role, &link, desk.visit.now);
+    let change = StaffChange::new(0, member, ActType::StaffAdded);
+    let message = match desk.visit.write(change, desk.session.actor()).await? {
         StaffWriteOutcome::Done(_) => return Ok(link_page(desk, &name, &link)),
         StaffWriteOutcome::NameTaken if was_made(desk, &link).await? => {
             return Ok(link_page(desk, &name, &link));
@@ -145,32 +181,28 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         StaffWriteOutcome::NameTaken => texts().member_name_taken,
         StaffWriteOutcome::Full | StaffWriteOutcome::Stale => texts().too_many_members,
     };
-    members(desk, &Errors::from_text(wrong)).await
+    members(desk, &Errors::from_text(message)).await
 }
 
 /// Whether this form has made its link before, and nobody has used it.
 async fn was_made(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
-    Ok(desk
-        .store()
-        .find_staff(StaffKey::Link(link.digest()))
-        .await?
-        .is_some())
+    let key = StaffKey::Link(link.digest());
+    Ok(desk.store().find_staff(key).await?.is_some())
 }
 
-/// Shows a link once.
+/// Returns the page that shows a link once.
 fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
     let url = format!("{}/link/{}", desk.visit.visitor.origin, link.reveal());
-    let content = shown_once(&texts().give_link(name.as_str()), &url, PAGE);
-    settings_page((texts().link, None), &Errors::default(), &content)
+    let content = secret_card(&texts().give_link(name.as_str()), &url, PAGE);
+    settings_page(texts().link, None, &Errors::default(), &content)
 }
 
-/// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
+/// Responds to `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
 pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Desk { visit, session, .. } = desk;
     let id = desk
         .id(|id| Some(StaffId(id)))
         .ok_or_else(ApiError::no_such_path)?;
-    if id == session.member.id {
+    if id == desk.session.member.id {
         // So there is always a manager.
         return Err(ApiError::new(
             Problem::InsufficientScope,
@@ -179,62 +211,81 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let member = desk.store().find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
-    let (seen, name) = (member.version, member.name.clone());
-    let (shown, of) = (name.as_str(), texts().for_member(name.as_str()));
-    let role: Option<Role> = visit.form.raw("role").parse().ok();
-    let question = match visit.form.raw("do") {
-        "disable" => Some((texts().disable, shown, texts().disable_member(shown))),
-        "reset" => Some((texts().make_link, of.trim(), texts().reset_member(shown))),
-        "role" if role.is_some_and(|role| role != member.role) => {
-            let effect = role.map(|role| texts().role_becomes(shown, member.role, role));
-            Some((texts().change_role, of.trim(), effect.unwrap_or_default()))
-        }
-        _ => None,
-    };
-    if let Some((verb, what, effect)) = question
-        && let Some(asked) = Question::of_setting(desk, verb, what, effect, PAGE)
-    {
-        return Ok(asked);
-    }
-    match (visit.form.raw("do"), role) {
-        ("role", _) if member.identity.is_some() => Err(ApiError::new(
-            Problem::InsufficientScope,
-            texts().role_of_provider,
-        )),
-        ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
-        ("role", Some(role)) => {
-            let change = member.change(|of| of.with_role(role), ActType::StaffRoleChanged);
-            make(desk, change, PAGE, "role-changed").await
-        }
-        ("disable", _) => {
-            let change = member.change(|of| of.disabled(visit.now), ActType::StaffDisabled);
-            make(
-                desk,
-                change.ending(EndedSessions::All),
-                PAGE,
-                "member-disabled",
-            )
-            .await
-        }
-        ("reset", _) => {
-            let link = Token::generate(&mut desk.random_of_form());
-            // As on the page of the button, so a form that is sent again takes nothing back.
-            let seen = visit.form.integer("version").unwrap_or(seen);
-            let after = member.reset(&link, visit.now);
-            let change = StaffChange::new(seen, after, ActType::StaffReset);
-            let written = visit
-                .write(change.ending(EndedSessions::All), session.actor())
-                .await?;
-            if matches!(written, StaffWriteOutcome::Done(_)) || was_made(desk, &link).await? {
-                return Ok(link_page(desk, &name, &link));
-            }
-            Err(changed_meanwhile())
-        }
+    match desk.visit.form.raw("do") {
+        "role" => change_role(desk, member).await,
+        "disable" => disable(desk, member).await,
+        "reset" => reset(desk, member).await,
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
 }
 
-/// `POST /settings/sessions/end`.
+/// Gives a member the role in the form, after the manager has said yes.
+async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
+    let role: Option<Role> = desk.visit.form.raw("role").parse().ok();
+    if let Some(role) = role
+        && role != member.role
+    {
+        let name = member.name.as_str();
+        let effect = texts().role_becomes(name, member.role, role);
+        let object = texts().for_member(name);
+        if let Some(question) =
+            Question::about_setting(desk, texts().change_role, object.trim(), effect, PAGE)
+        {
+            return Ok(question);
+        }
+    }
+    if member.identity.is_some() {
+        let message = texts().role_of_provider;
+        return Err(ApiError::new(Problem::InsufficientScope, message));
+    }
+    let Some(role) = role else {
+        return Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form));
+    };
+    if role == member.role {
+        return Ok(Reply::See(PAGE.to_owned(), None));
+    }
+    let change = member.change(|member| member.with_role(role), ActType::StaffRoleChanged);
+    write_and_redirect(desk, change, PAGE, "role-changed").await
+}
+
+/// Ends the access of a member, after the manager has said yes.
+async fn disable(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
+    let name = member.name.as_str();
+    let effect = texts().disable_member(name);
+    if let Some(question) = Question::about_setting(desk, texts().disable, name, effect, PAGE) {
+        return Ok(question);
+    }
+    let now = desk.visit.now;
+    let change = member
+        .change(|member| member.disabled(now), ActType::StaffDisabled)
+        .ending(EndedSessions::All);
+    write_and_redirect(desk, change, PAGE, "member-disabled").await
+}
+
+/// Gives a member a new link in place of the password, after the manager has said yes.
+async fn reset(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
+    let name = member.name.clone();
+    let effect = texts().reset_member(name.as_str());
+    let object = texts().for_member(name.as_str());
+    if let Some(question) =
+        Question::about_setting(desk, texts().make_link, object.trim(), effect, PAGE)
+    {
+        return Ok(question);
+    }
+    let link = Token::generate(&mut desk.random_of_form());
+    // The version is the one on the page of the button, so a form that is sent again takes nothing back.
+    let shown_version = desk.visit.form.integer("version").unwrap_or(member.version);
+    let member = member.reset(&link, desk.visit.now);
+    let change =
+        StaffChange::new(shown_version, member, ActType::StaffReset).ending(EndedSessions::All);
+    let result = desk.visit.write(change, desk.session.actor()).await?;
+    if matches!(result, StaffWriteOutcome::Done(_)) || was_made(desk, &link).await? {
+        return Ok(link_page(desk, &name, &link));
+    }
+    Err(changed_meanwhile())
+}
+
+/// Responds to `POST /settings/sessions/end`.
 pub(crate) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, None, PAGE).await
 }

@@ -1,17 +1,21 @@
 //! The pages with which staff sign in, and manage their accounts, each other and API keys.
 
 mod account;
+mod attempts;
+mod begun_sign_in;
+mod destination;
 mod kept;
 mod keys;
 mod link;
 mod members;
+mod passkey_assertion;
 mod passkey_button;
 mod passkeys;
 mod provider;
 mod second_factor;
 mod sign_in;
+mod sign_in_page;
 mod sign_out;
-mod then;
 
 use std::future::{Ready, ready};
 
@@ -25,90 +29,92 @@ pub(super) use self::{
     keys::{add_key, change_key, keys},
     link::{choose_password, link_form},
     members::{add_member, change_member, end_session_of_member, members},
-    passkeys::{add_passkey, challenge, passkeys, remove_passkey, sign_in_with_passkey},
+    passkey_assertion::challenge,
+    passkeys::{add_passkey, passkeys, remove_passkey, sign_in_with_passkey},
     provider::{come_back, leave, signed_in},
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
-    sign_in::{continue_here, give_code, sign_in, sign_in_form, sign_in_page},
+    sign_in::{continue_here, give_code, sign_in, sign_in_form},
+    sign_in_page::sign_in_page,
     sign_out::{end_sessions, sign_out},
 };
 
 use super::reply::Flash;
 use crate::prelude::*;
 
-/// A field for a password.
+/// Renders an input for a password.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
-    Input {
-        hint,
-        ..password(id, label)
-    }
-    .show()
+    let mut input = password(id, label);
+    input.hint = hint;
+    input.show()
 }
 
+/// Returns an input for a password, which a password manager fills in.
 fn password<'a>(id: &'a str, label: &'a str) -> Input<'a> {
-    let autocomplete = if id == "new" || id == "again" {
-        "new-password"
-    } else {
-        "current-password"
+    let autocomplete = match id {
+        "new" | "again" => "new-password",
+        _ => "current-password",
     };
-    let (kind, is_required) = ("password", true);
     Input {
         id,
         label,
-        kind,
-        is_required,
+        kind: "password",
+        is_required: true,
         autocomplete,
         ..Input::default()
     }
 }
 
-/// A field for a new password, twice.
-fn new_password() -> Markup {
+/// Renders two inputs for the same new password.
+fn new_password_inputs() -> Markup {
+    let hint = Some(texts().new_password_hint);
     html! {
-        (password_input("new", texts().new_password, Some(texts().new_password_hint)))
+        (password_input("new", texts().new_password, hint))
         (password_input("again", texts().new_password_again, None))
     }
 }
 
-/// A field for a code.
+/// Renders an input for a code of the second factor.
 fn code_input(label: &str, hint: Option<&str>) -> Markup {
-    let (autocomplete, is_required) = ("one-time-code", true);
     Input {
         id: "code",
         label,
         hint,
-        is_required,
-        autocomplete,
+        is_required: true,
+        autocomplete: "one-time-code",
         ..Input::default()
     }
     .show()
 }
 
-/// The problem, if there is one.
+/// Renders the problem, if there is one.
 fn problem(message: Option<&str>) -> Markup {
-    html! { @if let Some(message) = message { div.problem role="alert" tabindex="-1" autofocus { p { (message) } } } }
-}
-
-/// A secret that is shown once: what to do with it, and the page after it.
-pub(super) fn shown_once(hint: &Markup, secret: &str, next: &str) -> Markup {
     html! {
-        div.card {
-            p { (hint) }
-            code.secret { (secret) }
-            a.button.main href=(next) { (texts().copied) }
+        @if let Some(message) = message {
+            div.problem role="alert" tabindex="-1" autofocus { p { (message) } }
         }
     }
 }
 
-/// 422 with an error, and otherwise 200.
-fn status_of(problem: Option<&str>) -> StatusCode {
-    if problem.is_some() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
+/// Renders a secret that is shown once, with a hint, and with the link to the page after it.
+pub(super) fn secret_card(hint: &Markup, secret: &str, next_path: &str) -> Markup {
+    html! {
+        div.card {
+            p { (hint) }
+            code.secret { (secret) }
+            a.button.main href=(next_path) { (texts().copied) }
+        }
     }
 }
 
-/// The menu of the settings. `title` is that of the present page.
+/// Returns 422 for a page with a problem, and otherwise 200.
+fn status_of(problem: Option<&str>) -> StatusCode {
+    match problem {
+        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        None => StatusCode::OK,
+    }
+}
+
+/// Renders the menu of the settings, with a mark at the page that has this title.
 pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
         ("/settings/store", texts().store),
@@ -128,30 +134,33 @@ pub(super) fn settings_menu(title: &str) -> Markup {
     }
 }
 
-/// `GET /settings`: its first page.
+/// Responds to `GET /settings` with its first page.
 pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     ready(Ok(Reply::See("/settings/store".to_owned(), None)))
 }
 
-/// A page of the settings, with what it is for.
+/// Returns a page of the settings, with a hint about its purpose.
 pub(super) fn settings_page(
-    (title, hint): (&str, Option<&str>),
+    title: &str,
+    hint: Option<&str>,
     errors: &Errors,
     content: &Markup,
 ) -> Reply {
-    let hint = html! { @if let Some(hint) = hint { p.muted { (hint) } } };
-    page(
-        title,
-        errors,
-        &html! { (settings_menu(title)) (hint) (errors.summary()) (content) },
-    )
+    let content = html! {
+        (settings_menu(title))
+        @if let Some(hint) = hint { p.muted { (hint) } }
+        (errors.summary())
+        (content)
+    };
+    page(title, errors, &content)
 }
 
-/// A page of the member's own account.
+/// Returns a page of the member's own account.
 fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     page(title, errors, &html! { (errors.summary()) (content) })
 }
 
+/// Returns a page with its title as the heading.
 fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
     Page::new(title, content)
@@ -159,26 +168,26 @@ fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
         .into()
 }
 
-/// Shows this page, with a message.
-pub(super) fn see(path: &str, code: &str) -> Reply {
+/// Sends the browser to a page, which shows the message with this code. See [`wording::flash`].
+pub(super) fn redirect_with_message(path: &str, code: &str) -> Reply {
     Reply::See(path.to_owned(), Some(Flash::new(code, 0)))
 }
 
-/// Makes a change of a member, and shows a page with a message. Fails with 409 if the member was
-/// changed meanwhile, and like the store.
-async fn make(
+/// Makes a change of a member, and sends the browser to a page with a message. Fails with 409 if somebody else has
+/// changed the member, and like the store.
+async fn write_and_redirect(
     desk: &Desk<'_>,
     change: StaffChange,
-    next: &str,
+    next_path: &str,
     code: &str,
 ) -> Result<Reply, ApiError> {
     match desk.visit.write(change, desk.session.actor()).await? {
-        StaffWriteOutcome::Done(_) => Ok(see(next, code)),
+        StaffWriteOutcome::Done(_) => Ok(redirect_with_message(next_path, code)),
         _ => Err(changed_meanwhile()),
     }
 }
 
-/// The error when two people change a member at once.
+/// Returns the error when two people change a member at once.
 fn changed_meanwhile() -> ApiError {
     ApiError::new(Problem::InvalidTransition, texts().changed_meanwhile)
 }

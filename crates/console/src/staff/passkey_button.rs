@@ -1,4 +1,4 @@
-//! The button that asks for a passkey, and where there is one.
+//! The button that asks for a passkey, and the host for which passkeys are.
 
 use std::net::IpAddr;
 
@@ -7,29 +7,40 @@ use petstore_web::edge::{Origin, request::without_port};
 
 use crate::{layout, prelude::*, visit::Visit};
 
-/// The host for which passkeys are. `None` if this browser is where there are none: they need the name of a host that
-/// stays the same, TLS except on this machine, and members with passwords.
-pub(super) fn host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
+/// Returns the host for which passkeys are. `None` if this browser uses an address without passkeys: they need the name
+/// of a host that stays the same, TLS except on this machine, and members with passwords.
+pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
+    if !visit.console.has_passwords() {
+        return None;
+    }
     let origin = &*visit.visitor.origin;
     let host = without_port(origin.split_once("://")?.1);
-    let is_here = host == "localhost";
-    let url = visit.console.settings.url.as_ref().map(Origin::as_str);
-    let is_address = url.map_or(is_here, |url| url == origin) && host.parse::<IpAddr>().is_err();
-    let is_safe = visit.visitor.is_secure || is_here;
-    (is_address && is_safe && visit.console.has_passwords()).then_some(host)
+    let is_this_machine = host == "localhost";
+    let is_stable = match &visit.console.settings.url {
+        Some(url) => Origin::as_str(url) == origin,
+        None => is_this_machine,
+    };
+    let is_name = host.parse::<IpAddr>().is_err();
+    let is_safe = visit.visitor.is_secure || is_this_machine;
+    (is_stable && is_name && is_safe).then_some(host)
 }
 
-/// The button with which this member, or anybody, signs in with a passkey.
-pub(super) fn button(visit: &Visit<'_>, member: Option<&StaffMember>) -> Markup {
+/// Renders the button with which this member, or anybody, signs in with a passkey.
+pub(super) fn sign_in_button(visit: &Visit<'_>, member: Option<&StaffMember>) -> Markup {
     html! {
-        @if let Some(member) = member { input type="hidden" name="for" value=(member.id); }
-        @if host(visit).is_some() { (asking(texts().sign_in_with_passkey)) }
-        @else if member.is_some() { p { (texts().passkeys_elsewhere) } }
+        @if let Some(member) = member {
+            input type="hidden" name="for" value=(member.id);
+        }
+        @if passkey_host(visit).is_some() {
+            (passkey_button(texts().sign_in_with_passkey))
+        } @else if member.is_some() {
+            p { (texts().passkeys_elsewhere) }
+        }
     }
 }
 
-/// A button that asks for a passkey, and then fills and sends the form around it. Only the script shows it.
-pub(super) fn asking(label: &str) -> Markup {
+/// Renders a button that asks for a passkey, and then fills and sends the form around it. Only the script shows it.
+pub(super) fn passkey_button(label: &str) -> Markup {
     html! {
         div data-passkey data-known=(texts().passkey_known) data-stopped=(texts().passkey_stopped)
             data-unsupported=(texts().passkey_unsupported) {

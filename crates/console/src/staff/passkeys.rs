@@ -1,198 +1,132 @@
-//! Passkeys: signing in with one, and those of a member.
+//! The passkeys of a member: showing, adding and removing them.
 
-use std::future::{Ready, ready};
-
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
-use bytes::Bytes;
 use hyper::StatusCode;
 use petstore_domain::{
-    staff::{Assertion, EndedSessions, Passkey, StaffChange, StaffMember, Token, line},
+    staff::{Assertion, EndedSessions, Passkey, StaffChange, StaffMember, line},
     store_area::ActType,
 };
 use petstore_languages::browser;
 use petstore_store::StaffKey;
 use petstore_web::edge::Response;
-use serde_json::{Map, Value};
 use tracing::warn;
 
 use super::{
-    account_page, make,
-    passkey_button::{asking, host},
+    account_page,
+    attempts::record_rejection,
+    destination::Destination,
+    passkey_assertion::{LATE_REASON, accept_assertion, decoded_part, encode},
+    passkey_button::{passkey_button, passkey_host},
+    redirect_with_message,
     second_factor::check_still_has_one,
-    see, sign_in,
-    then::Then,
+    sign_in::begin_session,
+    sign_in_page::{self, Candidate},
+    write_and_redirect,
 };
-use crate::{
-    layout,
-    openid::Failure,
-    prelude::*,
-    session::{self, Cookie},
-    visit::Visit,
-};
+use crate::{openid::Failure, prelude::*, session, visit::Visit};
 
 const PAGE: &str = "/account/passkeys";
 
-/// How long a browser may take, in seconds.
-const MAX_SECONDS: u32 = 5 * 60;
+/// The longest name of a passkey, in characters.
+const MAX_NAME_LENGTH: usize = 60;
 
-/// Why a passkey is refused that can be the right one.
-const LATE: &str = "it was asked for more than 5 minutes ago, was used, or is of another browser";
-
-/// `GET /sign-in/passkey`: what a passkey signs next in this browser. It follows from a random text in a cookie with a
-/// key of the service, which stores nothing of what has begun.
-pub(crate) fn challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
-    let secret = visit.console.with_random(Token::generate).reveal();
-    let text = format!("{secret}.{}", visit.now.as_second());
-    let challenge = Bytes::from(challenge_of(visit, &text));
-    let mut response = layout::of_type("text/plain; charset=utf-8", challenge.into());
-    Cookie::Passkey.set(visit, &mut response, &text, Some(MAX_SECONDS));
-    ready(Ok(response))
-}
-
-fn challenge_of(visit: &Visit<'_>, text: &str) -> String {
-    visit.tag_of(format!("challenge of passkey {text}").as_bytes())
-}
-
-/// A part of what a browser sends; empty if it is missing or invalid.
-fn part(visit: &Visit<'_>, name: &str) -> Vec<u8> {
-    BASE64.decode(visit.form.raw(name)).unwrap_or_default()
-}
-
-/// What a passkey of this browser says, with the host for which it is; each once, so `take` makes of it what counts.
-/// Fails if it is for another purpose, another site, or another browser.
-fn read<T>(
-    visit: &Visit<'_>,
-    purpose: &str,
-    take: impl FnOnce(Assertion, &str) -> Result<T, &'static str>,
-) -> Result<T, &'static str> {
-    let host = host(visit).ok_or("there are no passkeys at this address")?;
-    let [id, user, client, data, signature] =
-        ["id", "user", "client", "data", "signature"].map(|name| part(visit, name));
-    let said: Map<String, Value> =
-        serde_json::from_slice(&client).map_err(|_| "the browser says nothing about the site")?;
-    let text = Cookie::Passkey.get(visit).unwrap_or_default();
-    let at = text
-        .split_once('.')
-        .and_then(|(_, at)| at.parse().ok())
-        .unwrap_or(0);
-    let (age, challenge) = (
-        visit.now.as_second().saturating_sub(at),
-        challenge_of(visit, text),
-    );
-    let says = |name: &str, value: &str| said.get(name).is_some_and(|said| said == value);
-    let is_in_frame = said.get("crossOrigin").is_some_and(|is| is != false);
-    let wrong = [
-        (
-            age >= MAX_SECONDS.into() || !says("challenge", &challenge),
-            LATE,
-        ),
-        (!says("type", purpose), "it is for another purpose (type)"),
-        (
-            !says("origin", &visit.visitor.origin),
-            "it is for another site (origin)",
-        ),
-        (
-            is_in_frame || said.contains_key("topOrigin"),
-            "it is from a frame (crossOrigin)",
-        ),
-    ];
-    if let Some((_, why)) = wrong.into_iter().find(|(is, _)| *is) {
-        return Err(why);
-    }
-    let taken = take(
-        Assertion {
-            id,
-            user,
-            client,
-            data,
-            signature,
-        },
-        host,
-    )?;
-    // Last, so that only somebody with a passkey can fill this memory.
-    if !visit.console.used.challenges.take(&challenge, visit.now) {
-        return Err(LATE);
-    }
-    Ok(taken)
-}
-
-/// `POST /sign-in/passkey`: without a password, after one, or to prove again who it is.
+/// Responds to `POST /sign-in/passkey`: without a password, after a password, or to prove again who the member is.
 pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let then = Then::sent(visit)?;
-    let user = part(visit, "user");
-    let who = sign_in::Who::default();
-    let again = |wrong: &str, status| Ok(sign_in::form(visit, &then, Some(wrong), who, status));
-    let id = StaffKey::Id(Passkey::member_of(&user));
-    let member = visit.console.app.store.find_staff(id).await?;
+    let destination = Destination::from_form(visit)?;
+    let candidate = Candidate::default();
+    let ask_again = |message: &str, status| {
+        Ok(sign_in_page::page(
+            visit,
+            &destination,
+            Some(message),
+            candidate,
+            status,
+        ))
+    };
+    let user_handle = decoded_part(visit, "user");
+    let key = StaffKey::Id(Passkey::member_of(&user_handle));
+    let member = visit.console.app.store.find_staff(key).await?;
     // Only a passkey has the rest of the handle, so a number names nobody.
-    let member = member.filter(|of| of.passkeys.iter().any(|own| own.user == user));
-    let known = member
-        .as_ref()
-        .filter(|of| session::is_known_browser(visit, of))
-        .map(|of| of.id);
-    if let Err(error) = visit.guess(visit.form.raw("user"), known) {
-        return again(error.message(), StatusCode::TOO_MANY_REQUESTS);
+    let member = member.filter(|member| has_passkey_with(member, &user_handle));
+    let known_member = match &member {
+        Some(member) if session::is_known_browser(visit, member) => Some(member.id),
+        _ => None,
+    };
+    if let Err(error) = visit.guess(visit.form.raw("user"), known_member) {
+        return ask_again(error.message(), StatusCode::TOO_MANY_REQUESTS);
     }
-    let signed = read(visit, "webauthn.get", |of, host| {
-        let active = member.clone().filter(|of| of.disabled_at.is_none());
-        let mut active = active.ok_or("no member has it")?;
-        active
-            .use_passkey(&of, host, visit.now)
-            .map(|details| (active, details))
+
+    let result = accept_assertion(visit, "webauthn.get", |assertion, host| {
+        let mut active_member = match member.clone() {
+            Some(member) if member.disabled_at.is_none() => member,
+            _ => return Err("no member has it"),
+        };
+        let details = active_member.use_passkey(&assertion, host, visit.now)?;
+        Ok((active_member, details))
     });
-    let (member, details) = match signed {
-        Ok(signed) => signed,
-        Err(why) => {
-            let cause = Failure::Invalid(why.to_owned());
-            sign_in::rejected(visit, "passkey", member.as_ref(), Some(&cause)).await?;
-            let wrong = if why == LATE {
+    let (member, details) = match result {
+        Ok(accepted) => accepted,
+        Err(reason) => {
+            let cause = Failure::Invalid(reason.to_owned());
+            record_rejection(visit, "passkey", member.as_ref(), Some(&cause)).await?;
+            let message = if reason == LATE_REASON {
                 texts().passkey_late
             } else {
                 texts().passkey_rejected
             };
-            return again(wrong, StatusCode::FORBIDDEN);
+            return ask_again(message, StatusCode::FORBIDDEN);
         }
     };
-    let meant = visit.form.raw("for");
-    if !meant.is_empty() && meant != member.id.to_string() {
-        return again(texts().passkey_of_another, StatusCode::FORBIDDEN);
+    let expected_member = visit.form.raw("for");
+    if !expected_member.is_empty() && expected_member != member.id.to_string() {
+        return ask_again(texts().passkey_of_another, StatusCode::FORBIDDEN);
     }
+
     let mut act = member.act(ActType::StaffSignedIn);
-    act.details.extend(
-        details
-            .into_iter()
-            .map(|(name, value)| (name.into(), value)),
-    );
-    match sign_in::let_in(visit, &member, Some(act)).await? {
-        Some(token) => then.go(visit, &token, &member, "passkey").await,
-        None => again(texts().passkey_late, StatusCode::FORBIDDEN),
+    for (name, value) in details {
+        act.details.push((name.into(), value));
+    }
+    match begin_session(visit, &member, Some(act)).await? {
+        Some(token) => destination.enter(visit, &token, &member, "passkey").await,
+        None => ask_again(texts().passkey_late, StatusCode::FORBIDDEN),
     }
 }
 
-fn user_of(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
+/// Whether the member has a passkey with this handle.
+fn has_passkey_with(member: &StaffMember, user_handle: &[u8]) -> bool {
+    member
+        .passkeys
+        .iter()
+        .any(|passkey| passkey.user == user_handle)
+}
+
+/// Returns the handle by which the passkeys of a member name the member.
+fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
     let tag = visit.tag_of(format!("passkeys of staff {}", member.id).as_bytes());
     Passkey::user(member.id, &tag)
 }
 
-/// `GET /account/passkeys`.
+/// Shows `GET /account/passkeys`, with the problems of a form.
 pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Desk { visit, session, .. } = desk;
-    let (member, now) = (&session.member, visit.now);
-    if member.password.is_none() || !visit.console.has_passwords() {
+    let member = &desk.session.member;
+    if member.password.is_none() || !desk.visit.console.has_passwords() {
         return Ok(Reply::See("/account".to_owned(), None));
     }
-    let here = browser(&session.record.browser).map(|(of, system)| texts().browser_on(of, system));
-    let typed = Some(visit.form.raw("name")).filter(|typed| !typed.is_empty());
-    let value = typed.or(here.as_deref()).unwrap_or(texts().passkey);
-    let name = Input {
-        value,
-        ..Input::from_form("name", texts().passkey_name, &visit.form, errors)
+    let content = html! {
+        p { (texts().passkeys_hint) }
+        @if !member.passkeys.is_empty() { (table(desk)) }
+        @if member.passkeys.len() >= Passkey::MAX {
+            p { (texts().passkeys_full) }
+        } @else if passkey_host(&desk.visit).is_none() {
+            p { (texts().passkeys_elsewhere) }
+        } @else {
+            (new_passkey_form(desk, errors))
+        }
     };
-    let ids: Vec<_> = member
-        .passkeys
-        .iter()
-        .map(|of| BASE64.encode(&of.id))
-        .collect();
+    Ok(account_page(texts().passkeys, errors, &content))
+}
+
+/// Renders the passkeys of the member, each with a button to remove it.
+fn table(desk: &Desk<'_>) -> Markup {
     let labels = [
         texts().name,
         texts().added_at,
@@ -200,128 +134,151 @@ pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, 
         texts().actions,
     ];
     let rows = html! {
-        @for (Passkey { name, created_at, used_at, .. }, id) in member.passkeys.iter().zip(&ids) {
-            tr {
-                td.first { bdi { (name) } }
-                td data-label=(labels[1]) { (markup::time(*created_at, now)) }
-                td data-label=(labels[2]) {
-                    @if let Some(at) = used_at { (markup::time(*at, now)) } @else { (texts().never) }
+        @for passkey in &desk.session.member.passkeys { (row(desk, passkey)) }
+    };
+    markup::table(&markup::headings(&labels), &rows)
+}
+
+/// Renders the row of a passkey.
+fn row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
+    let now = desk.visit.now;
+    html! {
+        tr {
+            td.first { bdi { (passkey.name) } }
+            td data-label=(texts().added_at) { (markup::time(passkey.created_at, now)) }
+            td data-label=(texts().last_used) {
+                @if let Some(used_at) = passkey.used_at {
+                    (markup::time(used_at, now))
+                } @else {
+                    (texts().never)
                 }
-                td data-label=(labels[3]) {
-                    form method="post" action="/account/passkeys/remove" {
-                        (desk.key("remove"))
-                        input type="hidden" name="id" value=(id);
-                        button { (texts().remove_choice) span.hidden { (texts().for_member(name)) } }
+            }
+            td data-label=(texts().actions) {
+                form method="post" action="/account/passkeys/remove" {
+                    (desk.key("remove"))
+                    input type="hidden" name="id" value=(encode(&passkey.id));
+                    button {
+                        (texts().remove_choice)
+                        span.hidden { (texts().for_member(&passkey.name)) }
                     }
                 }
             }
         }
-    };
-    let content = html! {
-        p { (texts().passkeys_hint) }
-        @if !ids.is_empty() { (markup::table(&markup::headings(&labels), &rows)) }
-        @if ids.len() >= Passkey::MAX { p { (texts().passkeys_full) } }
-        @else if host(visit).is_none() { p { (texts().passkeys_elsewhere) } }
-        @else {
-            form.fields.card method="post" action=(PAGE) data-user=(BASE64.encode(user_of(visit, member)))
-                data-member=(member.name.as_str()) data-present=(ids.join(" ")) {
-                (desk.key("add"))
-                (name.as_required().show())
-                (asking(texts().add_passkey))
-            }
-        }
-    };
-    Ok(account_page(texts().passkeys, errors, &content))
+    }
 }
 
-/// `POST /account/passkeys`.
+/// Renders the form for a new passkey, which proposes the name of the browser.
+fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
+    let Desk { visit, session, .. } = desk;
+    let member = &session.member;
+    let browser_name = browser(&session.record.browser)
+        .map(|(browser, system)| texts().browser_on(browser, system));
+    let mut name =
+        Input::from_form("name", texts().passkey_name, &visit.form, errors).as_required();
+    if name.value.is_empty() {
+        name.value = browser_name.as_deref().unwrap_or(texts().passkey);
+    }
+    let present_ids: Vec<String> = member
+        .passkeys
+        .iter()
+        .map(|passkey| encode(&passkey.id))
+        .collect();
+    html! {
+        form.fields.card method="post" action=(PAGE)
+            data-user=(encode(&user_handle(visit, member)))
+            data-member=(member.name.as_str()) data-present=(present_ids.join(" ")) {
+            (desk.key("add"))
+            (name.show())
+            (passkey_button(texts().add_passkey))
+        }
+    }
+}
+
+/// Responds to `POST /account/passkeys`.
 pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
-    let (member, id) = (&session.member, part(visit, "id"));
-    // A second click.
-    if member.passkeys.iter().any(|own| own.id == id) {
-        return Ok(see(PAGE, "passkey-added"));
+    let member = &session.member;
+    let id = decoded_part(visit, "id");
+    // A second click sends a passkey that the member has already.
+    if member.passkeys.iter().any(|passkey| passkey.id == id) {
+        return Ok(redirect_with_message(PAGE, "passkey-added"));
     }
     let mut errors = Errors::default();
-    let name = line(visit.form.raw("name"), 60).ok_or_else(|| texts().passkey_name_invalid);
+    let name =
+        line(visit.form.raw("name"), MAX_NAME_LENGTH).ok_or_else(|| texts().passkey_name_invalid);
     let Some(name) = errors.take("name", name) else {
         return passkeys(desk, &errors).await;
     };
     let staff = desk.store().list_staff().await?;
-    let is_known = staff
+    let has_owner = staff
         .iter()
-        .flat_map(|of| &of.passkeys)
-        .any(|of| of.id == id);
-    let made = read(visit, "webauthn.create", |of, host| {
-        if is_known || member.passkeys.len() >= Passkey::MAX || member.password.is_none() {
+        .flat_map(|member| &member.passkeys)
+        .any(|passkey| passkey.id == id);
+
+    let result = accept_assertion(visit, "webauthn.create", |assertion, host| {
+        if has_owner || member.passkeys.len() >= Passkey::MAX || member.password.is_none() {
             return Err("a member has it, or this one can have no more");
         }
-        let of = Assertion {
-            user: user_of(visit, member),
-            ..of
+        let assertion = Assertion {
+            user: user_handle(visit, member),
+            ..assertion
         };
         let algorithm = visit.form.raw("algorithm").parse().unwrap_or_default();
-        Passkey::new(of, (algorithm, &part(visit, "key")), host, name, visit.now)
+        let public_key = decoded_part(visit, "key");
+        Passkey::new(assertion, (algorithm, &public_key), host, name, visit.now)
     });
-    let made = match made {
-        Ok(made) => made,
-        Err(why) => {
-            warn!(request_id = ?visit.request_id, "a new passkey was refused: {why}");
-            let wrong = if why == LATE {
+    match result {
+        Ok(passkey) => {
+            let mut passkeys = member.passkeys.clone();
+            passkeys.push(passkey.clone());
+            let kind = ActType::StaffPasskeyAdded;
+            save_passkeys(desk, passkeys, &passkey, kind, "passkey-added").await
+        }
+        Err(reason) => {
+            warn!(request_id = ?visit.request_id, "a new passkey was refused: {reason}");
+            let message = if reason == LATE_REASON {
                 texts().passkey_late
             } else {
                 texts().passkey_unusable
             };
-            return passkeys(desk, &Errors::from_text(wrong)).await;
+            passkeys(desk, &Errors::from_text(message)).await
         }
-    };
-    let all = [&member.passkeys[..], std::slice::from_ref(&made)].concat();
-    change(desk, all, &made, ActType::StaffPasskeyAdded).await
+    }
 }
 
-/// `POST /account/passkeys/remove`.
+/// Responds to `POST /account/passkeys/remove`.
 pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (all, id) = (
-        desk.session.member.passkeys.iter().cloned(),
-        part(&desk.visit, "id"),
-    );
-    let (gone, kept): (Vec<_>, Vec<_>) = all.partition(|of| of.id == id);
-    let Some(gone) = gone.first() else {
-        return Ok(see(PAGE, "passkey-removed"));
+    let id = decoded_part(&desk.visit, "id");
+    let mut passkeys = desk.session.member.passkeys.clone();
+    let Some(index) = passkeys.iter().position(|passkey| passkey.id == id) else {
+        return Ok(redirect_with_message(PAGE, "passkey-removed"));
     };
-    change(desk, kept, gone, ActType::StaffPasskeyRemoved).await
+    let removed_passkey = passkeys.remove(index);
+    let kind = ActType::StaffPasskeyRemoved;
+    save_passkeys(desk, passkeys, &removed_passkey, kind, "passkey-removed").await
 }
 
-/// Gives the member these passkeys, of which one is new, or one fewer, and ends the other sessions.
-async fn change(
+/// Gives the member these passkeys, and ends the other sessions. The audit trail names the passkey that was added or
+/// removed.
+async fn save_passkeys(
     desk: &Desk<'_>,
-    all: Vec<Passkey>,
-    one: &Passkey,
+    passkeys: Vec<Passkey>,
+    changed_passkey: &Passkey,
     kind: ActType,
+    message_code: &str,
 ) -> Result<Reply, ApiError> {
-    let is_new = kind == ActType::StaffPasskeyAdded;
-    let code = if is_new {
-        "passkey-added"
-    } else {
-        "passkey-removed"
-    };
-    let seen = desk.session.member.version;
-    let after = desk.session.member.clone().with_passkeys(all);
+    let member = &desk.session.member;
+    let after = member.clone().with_passkeys(passkeys);
     check_still_has_one(desk, &after)?;
     let mut act = after.act(kind);
-    act.details.push(("passkey".into(), one.name.clone()));
-    let ends = EndedSessions::Others(desk.session.record.digest);
-    make(
-        desk,
-        StaffChange {
-            seen,
-            after,
-            ends,
-            begins: None,
-            act: Some(act),
-        },
-        PAGE,
-        code,
-    )
-    .await
+    act.details
+        .push(("passkey".into(), changed_passkey.name.clone()));
+    let change = StaffChange {
+        seen: member.version,
+        after,
+        ends: EndedSessions::Others(desk.session.record.digest),
+        begins: None,
+        act: Some(act),
+    };
+    write_and_redirect(desk, change, PAGE, message_code).await
 }

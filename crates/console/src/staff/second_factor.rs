@@ -16,50 +16,38 @@ use petstore_domain::{
 };
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
-use super::{account_page, changed_meanwhile, code_input, make, sign_in::secret_of};
+use super::{
+    account_page, attempts::secret_purpose, changed_meanwhile, code_input, write_and_redirect,
+};
 use crate::prelude::*;
 
 const PAGE: &str = "/account/second-factor";
 
-/// `GET /account/second-factor`.
+/// Shows `GET /account/second-factor`.
 pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     if desk.session.member.identity.is_some() {
         return ready(Ok(Reply::See("/account".to_owned(), None)));
     }
-    let new = desk.visit.console.with_random(TotpSecret::generate);
-    ready(Ok(page(desk, &new, &Errors::default())))
+    let new_secret = desk.visit.console.with_random(TotpSecret::generate);
+    ready(Ok(page(desk, &new_secret, &Errors::default())))
 }
 
-fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
+/// Whether the settings require a second factor for members with the role of this member.
+fn is_required_for(desk: &Desk<'_>, member: &StaffMember) -> bool {
+    let settings = &desk.visit.console.settings;
+    settings.second_factor.includes(member.role)
+}
+
+/// Returns the page on which a member sets up a new secret in an app, and changes or removes the second factor.
+fn page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors) -> Reply {
     let member = &desk.session.member;
-    let is_required = desk
-        .visit
-        .console
-        .settings
-        .second_factor
-        .includes(member.role);
+    let is_required = is_required_for(desk, member);
     let content = html! {
         @if is_required && !member.has_second_factor() {
             p { (texts().second_factor_required) }
         }
         p { a href="/account/passkeys" { (texts().passkeys) } }
-        section.card {
-            h2 { (texts().set_up_app) }
-            ol {
-                li { (texts().open_app) }
-                li {
-                    (texts().scan)
-                    (markup::qr_code(&new.uri(member.name.as_str()), texts().qr_code))
-                    code.secret { (new.spelled()) }
-                }
-            }
-            form.fields method="post" action=(PAGE) {
-                (desk.key("set"))
-                input type="hidden" name="secret" value=(new.spelled());
-                (code_input(texts().app_code, None))
-                div.buttons { button.main { (texts().use_app) } }
-            }
-        }
+        (set_up_section(desk, new_secret))
         @if member.second_factor.is_some() {
             section.card {
                 h2 { (texts().recovery_codes) }
@@ -83,83 +71,99 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
     account_page(texts().second_factor, errors, &content)
 }
 
-/// `POST /account/second-factor`.
+/// Renders the new secret for an app, and the form that proves that the app has it.
+fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
+    let uri = new_secret.uri(desk.session.member.name.as_str());
+    html! {
+        section.card {
+            h2 { (texts().set_up_app) }
+            ol {
+                li { (texts().open_app) }
+                li {
+                    (texts().scan)
+                    (markup::qr_code(&uri, texts().qr_code))
+                    code.secret { (new_secret.spelled()) }
+                }
+            }
+            form.fields method="post" action=(PAGE) {
+                (desk.key("set"))
+                input type="hidden" name="secret" value=(new_secret.spelled());
+                (code_input(texts().app_code, None))
+                div.buttons { button.main { (texts().use_app) } }
+            }
+        }
+    }
+}
+
+/// Responds to `POST /account/second-factor`.
 pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let visit = &desk.visit;
-    let Some(new) = TotpSecret::parse(visit.form.raw("secret")) else {
+    let Some(new_secret) = TotpSecret::parse(visit.form.raw("secret")) else {
         return Ok(Reply::See(PAGE.to_owned(), None));
     };
     let member = desk.session.member.clone();
-    if let Some(shown) = shown_again(desk, &member) {
-        return Ok(shown);
+    if let Some(page) = repeated_codes_page(desk, &member) {
+        return Ok(page);
     }
     let unused = SecondFactor {
         sealed_secret: vec![],
         last_period: 0,
         recovery: vec![],
     };
-    let Some(used) = unused.after(visit.form.raw("code"), &new, visit.now) else {
-        return Ok(page(desk, &new, &Errors::from_text(texts().app_code_wrong)));
+    let code = visit.form.raw("code");
+    let Some(mut second_factor) = unused.after(code, &new_secret, visit.now) else {
+        let errors = Errors::from_text(texts().app_code_wrong);
+        return Ok(page(desk, &new_secret, &errors));
     };
-    // A key file that exists already, on another machine, has encrypted what is there.
+
+    // If the store has secrets, a key file that exists already, on another machine, has encrypted them.
     let is_first = !delivery::has_secrets(desk.store()).await?;
-    let sealed_secret = visit.console.with_random(|random| {
-        desk.app().webhooks.registrar.vault().seal(
-            &secret_of(member.id),
-            new.as_bytes(),
-            is_first,
-            random,
-        )
-    });
-    let sealed_secret = sealed_secret.map_err(|error| ApiError::internal(Arc::new(error)))?;
-    with_recovery_codes(
-        desk,
-        member,
-        SecondFactor {
-            sealed_secret,
-            ..used
-        },
-    )
-    .await
+    let vault = desk.app().webhooks.registrar.vault();
+    let purpose = secret_purpose(member.id);
+    second_factor.sealed_secret = visit
+        .console
+        .with_random(|random| vault.seal(&purpose, new_secret.as_bytes(), is_first, random))
+        .map_err(|error| ApiError::internal(Arc::new(error)))?;
+    save_with_new_codes(desk, member, second_factor).await
 }
 
-/// `POST /account/recovery-codes`.
+/// Responds to `POST /account/recovery-codes`.
 pub(crate) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
-    match member.second_factor.clone() {
-        Some(_) if let Some(shown) = shown_again(desk, &member) => Ok(shown),
-        Some(second) => with_recovery_codes(desk, member, second).await,
-        None => Ok(Reply::See(PAGE.to_owned(), None)),
+    let Some(second_factor) = member.second_factor.clone() else {
+        return Ok(Reply::See(PAGE.to_owned(), None));
+    };
+    if let Some(page) = repeated_codes_page(desk, &member) {
+        return Ok(page);
     }
+    save_with_new_codes(desk, member, second_factor).await
 }
 
 /// Saves the second factor with new recovery codes, and shows them once.
-async fn with_recovery_codes(
+async fn save_with_new_codes(
     desk: &Desk<'_>,
     member: StaffMember,
-    second: SecondFactor,
+    mut second_factor: SecondFactor,
 ) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
-    let (codes, recovery) = codes_of_form(desk);
-    let second = Some(SecondFactor { recovery, ..second });
+    let (codes, digests) = codes_of_form(desk);
+    second_factor.recovery = digests;
     let change = member
         .change(
-            |of| of.with_second_factor(second),
+            |member| member.with_second_factor(Some(second_factor)),
             ActType::StaffSecondFactorSet,
         )
         .ending(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
-        let present = desk
-            .store()
-            .find_staff(StaffKey::Id(session.member.id))
-            .await?;
-        let shown = present.and_then(|present| shown_again(desk, &present));
-        return shown.ok_or_else(changed_meanwhile);
+        let key = StaffKey::Id(session.member.id);
+        let present_member = desk.store().find_staff(key).await?;
+        let page = present_member.and_then(|member| repeated_codes_page(desk, &member));
+        return page.ok_or_else(changed_meanwhile);
     }
     Ok(codes_page(desk, &codes))
 }
 
-/// The recovery codes that this form makes, with what is stored of them.
+/// Returns the recovery codes that this form makes, and their digests, which the store has.
 fn codes_of_form(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
     let mut random = desk.random_of_form();
     (0..RECOVERY_CODES)
@@ -167,16 +171,17 @@ fn codes_of_form(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
         .unzip()
 }
 
-/// The page of a form that was sent before, with the same recovery codes.
-fn shown_again(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
-    let (codes, recovery) = codes_of_form(desk);
-    let second = member.second_factor.as_ref()?;
-    (second.recovery == recovery).then(|| codes_page(desk, &codes))
+/// Returns the page with the recovery codes of this form, if the member has them already because the form was sent
+/// before.
+fn repeated_codes_page(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
+    let (codes, digests) = codes_of_form(desk);
+    let second_factor = member.second_factor.as_ref()?;
+    (second_factor.recovery == digests).then(|| codes_page(desk, &codes))
 }
 
+/// Returns the page that shows recovery codes once. Only the form that sets up a second factor has a secret.
 fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
-    let are_new = desk.visit.form.raw("secret").is_empty();
-    let message = if are_new {
+    let message = if desk.visit.form.raw("secret").is_empty() {
         texts().codes_replaced
     } else {
         texts().second_factor_set
@@ -192,31 +197,24 @@ fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
     account_page(texts().recovery_codes, &Errors::default(), &content)
 }
 
-/// Fails with 403 if a member must have a second factor, and has none afterwards.
+/// Checks that a member has a second factor after a change, if the settings require one. Fails with 403.
 pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Result<(), ApiError> {
-    let is_required = desk
-        .visit
-        .console
-        .settings
-        .second_factor
-        .includes(after.role);
-    if is_required && !after.has_second_factor() {
-        return Err(ApiError::new(
-            Problem::InsufficientScope,
-            texts().second_factor_stays,
-        ));
+    if is_required_for(desk, after) && !after.has_second_factor() {
+        let message = texts().second_factor_stays;
+        return Err(ApiError::new(Problem::InsufficientScope, message));
     }
     Ok(())
 }
 
-/// `POST /account/second-factor/remove`.
+/// Responds to `POST /account/second-factor/remove`.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
-    let change = member.change(
-        |of| of.with_second_factor(None),
-        ActType::StaffSecondFactorRemoved,
-    );
+    let change = member
+        .change(
+            |member| member.with_second_factor(None),
+            ActType::StaffSecondFactorRemoved,
+        )
+        .ending(EndedSessions::Others(desk.session.record.digest));
     check_still_has_one(desk, &change.after)?;
-    let change = change.ending(EndedSessions::Others(desk.session.record.digest));
-    make(desk, change, "/account", "second-factor-removed").await
+    write_and_redirect(desk, change, "/account", "second-factor-removed").await
 }

@@ -7,67 +7,75 @@ use petstore_app::{
 use petstore_domain::{
     StoredResponse,
     store_area::{ChangeType, Label, WebhookPatch},
+    words::Word,
 };
 
 use super::{list, show};
 use crate::{ask::Question, pages::parts::missing_page, prelude::*, reply::Flash, staff};
 
-/// The page with all webhooks.
-const LIST: &str = "/settings/webhooks";
+/// The path of the page with all webhooks.
+const LIST_PATH: &str = "/settings/webhooks";
 
 /// Adds a webhook, and shows its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let url = match form.get("url") {
-        "" => Err(texts().url_missing.to_owned()),
-        typed => desk
-            .app()
-            .webhooks
-            .registrar
-            .check_url(typed)
-            .map_err(|_| texts().url_invalid.to_owned()),
-    };
-    let url = errors.take("url", url);
-    let description = match form.get("description") {
-        "" => Some(None),
-        text => {
-            let label = Label::new(text.to_owned());
-            errors.take(
-                "description",
-                label
-                    .map(Some)
-                    .ok_or_else(|| texts().label_invalid.to_owned()),
-            )
-        }
-    };
+    let mut errors = Errors::default();
+    let url = errors.take("url", parse_url(desk));
+    let description_text = desk.visit.form.get("description");
+    let description = errors.take("description", parse_description(description_text));
     let (Some(url), Some(description)) = (url, description) else {
         return list(desk, &errors).await;
     };
-    let wants = |kind: &ChangeType| form.all("type").any(|name| name == kind.as_str());
-    let types: Vec<_> = ChangeType::ALL
-        .into_iter()
-        .filter(wants)
-        .map(Into::into)
-        .collect();
-    let types = (!types.is_empty()).then_some(types);
-    match change(
-        desk,
-        Wanted::Add {
-            url,
-            types,
-            description,
-        },
-        "saved",
-        LIST,
-    )
-    .await?
-    {
+    let wanted = Wanted::Add {
+        url,
+        types: chosen_types(desk),
+        description,
+    };
+    match change(desk, wanted, "saved", LIST_PATH).await? {
         Ok(reply) => Ok(reply),
-        Err(why) => list(desk, &Errors::from_text(why)).await,
+        Err(message) => list(desk, &Errors::from_text(message)).await,
     }
 }
 
-/// Carries out what one of the buttons wants. Asks first if messages stop.
+/// Parses the URL in the form of a new webhook.
+fn parse_url(desk: &Desk<'_>) -> Result<String, String> {
+    let text = desk.visit.form.get("url");
+    if text.is_empty() {
+        return Err(texts().url_missing.to_owned());
+    }
+    let registrar = &desk.app().webhooks.registrar;
+    registrar
+        .check_url(text)
+        .map_err(|_| texts().url_invalid.to_owned())
+}
+
+/// Parses a description. An empty text is no description.
+fn parse_description(text: &str) -> Result<Option<Label>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match Label::new(text.to_owned()) {
+        Some(label) => Ok(Some(label)),
+        None => Err(texts().label_invalid.to_owned()),
+    }
+}
+
+/// Returns the types of changes in the form of a new webhook; `None` for all types if no box is ticked.
+fn chosen_types(desk: &Desk<'_>) -> Option<Vec<Word<ChangeType>>> {
+    let mut types = Vec::new();
+    for kind in ChangeType::ALL {
+        if desk
+            .visit
+            .form
+            .all("type")
+            .any(|name| name == kind.as_str())
+        {
+            types.push(kind.into());
+        }
+    }
+    if types.is_empty() { None } else { Some(types) }
+}
+
+/// Carries out the change of a button. Asks first if messages stop.
 pub(in super::super) async fn press(
     desk: &Desk<'_>,
     wanted: Wanted,
@@ -76,30 +84,41 @@ pub(in super::super) async fn press(
     let Some(id) = desk.id(Some) else {
         return Ok(missing_page(texts().no_webhook));
     };
-    let path = format!("{LIST}/{id}");
-    let effect = match wanted {
-        Wanted::Patch(_) => Some((texts().disable, texts().disable_hint)),
-        Wanted::Delete => Some((texts().delete, texts().delete_hint)),
-        _ => None,
-    };
-    if let Some((verb, effect)) = effect
-        && let Some(stored) = desk.app().webhooks.find(Some(id)).await?
-        && let Some(asked) =
-            Question::of_setting(desk, verb, &stored.webhook.url, effect.to_owned(), &path)
-    {
-        return Ok(asked);
+    let path = format!("{LIST_PATH}/{id}");
+    if let Some(question) = question_about(desk, id, &wanted, &path).await? {
+        return Ok(question);
     }
-    let next = if matches!(wanted, Wanted::Delete) {
-        LIST
-    } else {
-        &path
+    let next_path = match wanted {
+        Wanted::Delete => LIST_PATH,
+        _ => &path,
     };
-    match change(desk, wanted, code, next).await? {
+    match change(desk, wanted, code, next_path).await? {
         Ok(reply) => Ok(reply),
-        Err(why) => show(desk, &Errors::from_text(why)).await,
+        Err(message) => show(desk, &Errors::from_text(message)).await,
     }
 }
 
+/// Returns the question about a change that stops messages, unless the form already says yes.
+async fn question_about(
+    desk: &Desk<'_>,
+    id: i64,
+    wanted: &Wanted,
+    path: &str,
+) -> Result<Option<Reply>, ApiError> {
+    let (verb, effect) = match wanted {
+        Wanted::Patch(_) => (texts().disable, texts().disable_hint),
+        Wanted::Delete => (texts().delete, texts().delete_hint),
+        _ => return Ok(None),
+    };
+    let Some(stored) = desk.app().webhooks.find(Some(id)).await? else {
+        return Ok(None);
+    };
+    let url = &stored.webhook.url;
+    let question = Question::about_setting(desk, verb, url, effect.to_owned(), path);
+    Ok(question)
+}
+
+/// Disables the webhook in the path.
 pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let patch = WebhookPatch {
         disable: true,
@@ -108,52 +127,54 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
     press(desk, Wanted::Patch(patch), "disabled").await
 }
 
-/// Makes a change, once for all repetitions of the form. Shows its secret or the page `next`, or
-/// returns why nothing was changed.
+/// Makes a change, once for all repetitions of the form. Shows its secret or the page `next_path`. An inner error is the
+/// message that nothing was changed.
 async fn change(
     desk: &Desk<'_>,
     wanted: Wanted,
     code: &'static str,
-    next: &str,
+    next_path: &str,
 ) -> Result<Result<Reply, &'static str>, ApiError> {
-    let respond = |Decided {
-                       webhook, secret, ..
-                   }: &Decided| {
-        let id = webhook.as_ref().map_or(0, |webhook| webhook.id);
-        let body = secret
-            .clone()
-            .unwrap_or_else(|| Flash::new(code, id).to_string());
+    // The stored response is the secret or the message, so that a repetition shows the same one.
+    let respond = |decided: &Decided| {
+        let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id);
+        let body = match &decided.secret {
+            Some(secret) => secret.clone(),
+            None => Flash::new(code, id).to_string(),
+        };
         StoredResponse {
             status: 303,
             body: body.into_bytes(),
             ..StoredResponse::default()
         }
     };
-    let (id, context) = (desk.id(Some), desk.context());
-    let changed = desk
+    let id = desk.id(Some);
+    let context = desk.context();
+    let result = desk
         .app()
         .webhooks
         .change(id, None, &wanted, context, respond)
         .await?;
-    Ok(match changed {
+    match result {
         Changed::Done(response) => {
             let text = String::from_utf8_lossy(&response.body);
-            Ok(match Flash::parse(&text) {
-                Some(flash) => Reply::See(next.to_owned(), Some(flash)),
-                None => secret_page(&text, next),
-            })
+            Ok(Ok(match Flash::parse(&text) {
+                Some(flash) => Reply::See(next_path.to_owned(), Some(flash)),
+                None => secret_page(&text, next_path),
+            }))
         }
-        Changed::Refused(WebhookRefusal::Full) => Err(texts().too_many_webhooks),
-        Changed::Refused(_) => Err(texts().no_webhook),
-        Changed::IdempotencyConflict => Err(texts().stale),
-    })
+        Changed::Refused(WebhookRefusal::Full) => Ok(Err(texts().too_many_webhooks)),
+        Changed::Refused(_) => Ok(Err(texts().no_webhook)),
+        Changed::IdempotencyConflict => Ok(Err(texts().stale)),
+    }
 }
 
-/// The page with a new secret, which is not shown again.
-fn secret_page(secret: &str, next: &str) -> Reply {
+/// Returns the page with a new secret, which is not shown again.
+fn secret_page(secret: &str, next_path: &str) -> Reply {
+    let hint = html! { (texts().secret_hint) };
     let content = html! {
         h1 { (texts().secret) }
-        (staff::shown_once(&html! { (texts().secret_hint) }, secret, next))
+        (staff::secret_card(&hint, secret, next_path))
     };
     Page::new(texts().secret, content).into()
 }

@@ -1,0 +1,191 @@
+//! The destination of a browser after a sign-in: a page, or a form that was sent before the sign-in.
+
+use hyper::Method;
+use petstore_domain::{
+    Problem,
+    staff::{StaffMember, Token},
+};
+use petstore_web::edge::Response;
+
+use super::kept;
+use crate::{
+    layout,
+    prelude::*,
+    session::{self, BrowserSecret},
+    visit::Visit,
+};
+
+/// The path of the page for a member who used another tab to sign in.
+pub(super) const DONE_PATH: &str = "/sign-in/done";
+
+/// The largest form that the forms to sign in keep, in bytes.
+const MAX_KEPT_BYTES: usize = 64 << 10;
+
+/// The hidden field with the path of a kept form.
+const PATH_FIELD: &str = "kept_path";
+
+/// The hidden field with the content of a kept form.
+const CONTENT_FIELD: &str = "kept";
+
+/// The hidden field with the tag by which the service recognizes the path and the content of a kept form.
+const TAG_FIELD: &str = "kept_tag";
+
+/// The page or the form that follows a sign-in. The browser keeps the form in hidden fields, and the service keeps
+/// nothing.
+pub(super) struct Destination {
+    /// A path of the console.
+    pub(super) path: String,
+    pub(super) kept_form: Option<KeptForm>,
+    /// The reason for a form that is not kept.
+    pub(super) loss_reason: Option<&'static str>,
+}
+
+/// A form that this browser has sent to this service from one of its own pages, and that needs a sign-in.
+pub(super) struct KeptForm {
+    pub(super) path: String,
+    pub(super) form: Form,
+    /// The tag that only the service can make, and that counts only in this browser.
+    tag: String,
+}
+
+impl KeptForm {
+    /// Returns the form of this request, with a tag for this browser.
+    fn from_request(visit: &Visit<'_>, path: String, browser: &BrowserSecret) -> Self {
+        let form = visit.form.clone();
+        let tag = visit.tag_of(&signed_text(browser, &path, &content(&form)));
+        Self { path, form, tag }
+    }
+
+    /// Returns the form in the hidden fields of this request; `None` if there is none. Fails with 403 if the service
+    /// has not kept this form in this browser, so nobody can make a member send a form by a link or from another site.
+    fn from_fields(visit: &Visit<'_>) -> Result<Option<Self>, ApiError> {
+        let path = visit.form.raw(PATH_FIELD);
+        if path.is_empty() {
+            return Ok(None);
+        }
+
+        let content = visit.form.raw(CONTENT_FIELD);
+        let tag = visit.form.raw(TAG_FIELD);
+        let is_own = BrowserSecret::from_cookie(visit)
+            .is_some_and(|browser| visit.is_tag_of(tag, &signed_text(&browser, path, content)));
+        if !is_own || own_path(visit, &Method::POST, path).is_none() {
+            let message = texts().form_not_of_browser;
+            return Err(ApiError::new(Problem::InsufficientScope, message));
+        }
+        let form = Form::from_own_bytes(content.to_owned().into());
+        Ok(Some(Self {
+            path: path.to_owned(),
+            form,
+            tag: tag.to_owned(),
+        }))
+    }
+
+    /// Renders the hidden fields.
+    fn hidden_fields(&self) -> Markup {
+        html! {
+            input type="hidden" name=(PATH_FIELD) value=(self.path);
+            input type="hidden" name=(CONTENT_FIELD) value=(content(&self.form));
+            input type="hidden" name=(TAG_FIELD) value=(self.tag);
+        }
+    }
+}
+
+/// Returns the text in which a browser keeps a form.
+fn content(form: &Form) -> String {
+    String::from_utf8_lossy(form.bytes()).into_owned()
+}
+
+/// Returns the text that the tag of a kept form signs. Neither secret nor path has a zero byte.
+fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
+    ["form kept in browser", browser.as_str(), path, content]
+        .join("\0")
+        .into_bytes()
+}
+
+impl Destination {
+    /// Returns a page without a form.
+    fn with_path(path: String) -> Self {
+        Self {
+            path,
+            kept_form: None,
+            loss_reason: None,
+        }
+    }
+
+    /// Returns the page of the console with this path, or the first page if the console has none with this path.
+    pub(super) fn from_path(visit: &Visit<'_>, path: &str) -> Self {
+        let path = own_path(visit, &Method::GET, path).unwrap_or("/");
+        Self::with_path(path.to_owned())
+    }
+
+    /// Returns the destination in the hidden fields of the form to sign in. Fails with 403 if that is a form that the
+    /// service has not kept in this browser.
+    pub(super) fn from_form(visit: &Visit<'_>) -> Result<Self, ApiError> {
+        let mut destination = Self::from_path(visit, visit.form.raw("next"));
+        destination.kept_form = KeptForm::from_fields(visit)?;
+        Ok(destination)
+    }
+
+    /// Returns the way back to this request. A form with pictures and a long form are not kept.
+    pub(super) fn from_request(visit: &Visit<'_>, browser: &BrowserSecret) -> Self {
+        let path = visit
+            .request
+            .uri
+            .path_and_query()
+            .map_or("/", |path| path.as_str())
+            .to_owned();
+        if visit.request.method != Method::POST {
+            return Self::with_path(path);
+        }
+        if visit.has_pictures {
+            let mut destination = Self::with_path(path);
+            destination.loss_reason = Some(texts().photos_not_kept);
+            return destination;
+        }
+        let mut destination = Self::with_path("/".to_owned());
+        if visit.form.bytes().len() > MAX_KEPT_BYTES {
+            destination.loss_reason = Some(texts().form_too_long);
+        } else {
+            destination.kept_form = Some(KeptForm::from_request(visit, path, browser));
+        }
+        destination
+    }
+
+    /// Renders the hidden fields that [`Self::from_form`] reads.
+    pub(super) fn hidden_fields(&self) -> Markup {
+        html! {
+            input type="hidden" name="next" value=(self.path);
+            @if let Some(kept_form) = &self.kept_form { (kept_form.hidden_fields()) }
+        }
+    }
+
+    /// Returns the response when the member is signed in by this method, with the secret of the session.
+    pub(super) async fn enter(
+        &self,
+        visit: &Visit<'_>,
+        token: &Token,
+        member: &StaffMember,
+        method: &str,
+    ) -> Result<Response, ApiError> {
+        let mut response = match &self.kept_form {
+            Some(kept_form) => kept::page(visit, member, &kept_form.path, &kept_form.form).await?,
+            None => layout::redirect(&self.path),
+        };
+        visit.console.app.sign_ins.count(method, "accepted");
+        session::sign_in(visit, &mut response, token, member);
+        Ok(response)
+    }
+}
+
+/// Returns the path, if the console has a page for it with this method. So nobody can use a link to the console to
+/// lead to another site.
+pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
+    let is_plain = path
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let (page, _) = path.split_once('?').unwrap_or((path, ""));
+    if is_plain && page.starts_with('/') && (visit.find)(method, page).is_some() {
+        return Some(path);
+    }
+    None
+}

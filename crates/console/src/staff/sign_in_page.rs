@@ -1,0 +1,170 @@
+//! The page to sign in, with the proofs that a member can give.
+
+use hyper::StatusCode;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use petstore_domain::staff::StaffMember;
+use petstore_web::edge::Response;
+
+use super::{
+    destination::{DONE_PATH, Destination},
+    passkey_button, password, problem,
+};
+use crate::{
+    layout,
+    openid::Provider,
+    prelude::*,
+    session::{self, BrowserSecret, Session},
+    visit::Visit,
+};
+
+/// The person who signs in, as far as a page knows.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Candidate<'m> {
+    /// The typed name; empty if nobody has typed one.
+    pub(super) name: &'m str,
+    /// The member who signs in again.
+    pub(super) member: Option<&'m StaffMember>,
+}
+
+/// Returns the response of a page that needs a session, or one in which the password was given recently.
+pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Response {
+    // A second click finds no session, and neither does the button on a page whose session has ended.
+    if visit.request.uri.path() == "/sign-out" {
+        return layout::redirect("/sign-in");
+    }
+    let browser = BrowserSecret::from_cookie_or_new(visit);
+    let destination = Destination::from_request(visit, &browser);
+    let is_page = destination.kept_form.is_none() && destination.loss_reason.is_none();
+    if is_page && session.is_none() {
+        return redirect_to_sign_in(visit, &destination);
+    }
+
+    let member = session.map(|session| &session.member);
+    let candidate = Candidate {
+        name: member.map_or("", |member| member.name.as_str()),
+        member,
+    };
+    let mut response = page(visit, &destination, None, candidate, StatusCode::FORBIDDEN);
+    if destination.kept_form.is_some() {
+        browser.give(visit, &mut response);
+    }
+    response
+}
+
+/// Sends the browser to the page to sign in, or to the provider if the settings say so.
+fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response {
+    let redirects = match &visit.console.provider {
+        Some(provider) => provider.settings.redirects,
+        None => false,
+    };
+    // A script cannot go to another site.
+    let page = if redirects && !session::is_in_background(visit.request) {
+        "/sign-in/provider"
+    } else {
+        "/sign-in"
+    };
+    let next = utf8_percent_encode(&destination.path, NON_ALPHANUMERIC);
+    layout::redirect(&format!("{page}?next={next}"))
+}
+
+/// Returns the page to sign in, with the proofs that this member has, or that a member can have.
+pub(super) fn page(
+    visit: &Visit<'_>,
+    destination: &Destination,
+    message: Option<&str>,
+    candidate: Candidate<'_>,
+    status: StatusCode,
+) -> Response {
+    let member = candidate.member;
+    let can_have_password = member.is_none_or(|member| member.password.is_some());
+    let has_password = can_have_password && visit.console.has_passwords();
+    let provider = match &visit.console.provider {
+        Some(provider) if member.is_none_or(|member| member.identity.is_some()) => Some(provider),
+        _ => None,
+    };
+    let content = html! {
+        (problem(message))
+        @if let Some(reason) = destination.loss_reason {
+            (problem(Some(reason)))
+        } @else if message.is_none() && member.is_some() && has_password {
+            p { (texts().password_again) }
+        } @else if !has_password && provider.is_none() {
+            p { (texts().link_needed) }
+        } @else if destination.kept_form.is_some() && message.is_none() {
+            p { (texts().form_kept) }
+        }
+        @if let Some(provider) = provider {
+            (provider_card(provider, destination, member.is_some()))
+        }
+        @if has_password { (password_form(visit, destination, candidate)) }
+    };
+    layout::page(status, &visit.facts, texts().sign_in, &content)
+}
+
+/// Renders the form with a name and a password, and with the button for a passkey.
+fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candidate<'_>) -> Markup {
+    let has_name = !candidate.name.is_empty();
+    let name = Input {
+        id: "name",
+        label: texts().name,
+        value: candidate.name,
+        autocomplete: "username",
+        is_required: true,
+        is_first: !has_name,
+        ..Input::default()
+    };
+    let mut password = password("password", texts().password);
+    password.is_first = has_name;
+    let can_have_passkey = candidate
+        .member
+        .is_none_or(|member| !member.passkeys.is_empty());
+    html! {
+        form.fields.card method="post" action="/sign-in" {
+            (name.show())
+            (password.show())
+            (destination.hidden_fields())
+            div.buttons { button.main { (texts().sign_in) } }
+            @if can_have_passkey { (passkey_button::sign_in_button(visit, candidate.member)) }
+        }
+        p.hint { (texts().no_password) }
+    }
+}
+
+/// Renders the button that leads to the provider. A kept form stays on this page, because no other site gets it:
+/// the member signs in in a new tab, and continues here afterwards.
+fn provider_card(provider: &Provider, destination: &Destination, asks_again: bool) -> Markup {
+    let host = provider.settings.issuer.host();
+    let next = if destination.kept_form.is_some() {
+        DONE_PATH
+    } else {
+        &destination.path
+    };
+    let mut path = provider_path(next);
+    if asks_again {
+        path.push_str("&again=1");
+    }
+    let label = texts().sign_in_at(host);
+    html! {
+        div.card {
+            @if destination.kept_form.is_some() {
+                p { (texts().sign_in_in_new_tab(host)) }
+                div.buttons { a.button.main href=(path) target="_blank" { (label) } }
+                form method="post" action=(DONE_PATH) {
+                    (destination.hidden_fields())
+                    div.buttons {
+                        button { (texts().continue_label) }
+                        a href="/" { (texts().drop_kept) }
+                    }
+                }
+            } @else {
+                div.buttons { a.button.main href=(path) { (label) } }
+            }
+        }
+    }
+}
+
+/// Returns the path that leads to the provider, and then to the page `next`.
+pub(super) fn provider_path(next: &str) -> String {
+    let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
+    format!("/sign-in/provider?next={next}")
+}
