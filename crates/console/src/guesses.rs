@@ -2,7 +2,7 @@
 //! invented codes. A member has another limit in browsers in which they have signed in before. Strangers cannot use it up.
 
 use std::{
-    hash::BuildHasher,
+    hash::{BuildHasher, Hash},
     net::IpAddr,
     time::{Duration, Instant},
 };
@@ -17,81 +17,89 @@ use rand::{RngExt, rngs::StdRng};
 /// The number of meters of each kind. Names and addresses share meters at random, which nobody can
 /// predict, so the memory is fixed. Members do not share them: there are at most
 /// [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX), with numbers in sequence.
-const METERS: usize = 4096;
+const METER_COUNT: usize = 4096;
 
-/// Counts attempts.
+/// The meters that count attempts to guess passwords and codes.
 pub(super) struct Guesses {
-    /// Of members in browsers that are known.
-    members: Vec<Meter>,
-    names: Vec<Meter>,
-    addresses: Vec<Meter>,
-    /// Of codes of the provider: of members in browsers that are known, and of addresses.
-    codes_of_members: Vec<Meter>,
-    codes_of_addresses: Vec<Meter>,
-    recorded: Meter,
-    by_name: Option<RateLimit>,
-    by_address: Option<RateLimit>,
-    place: HighwayBuildHasher,
-    started: Instant,
+    /// The meters of members in browsers in which they have signed in before.
+    member_meters: Vec<Meter>,
+    name_meters: Vec<Meter>,
+    address_meters: Vec<Meter>,
+    /// The meters of members for codes of the provider, in browsers in which they have signed in before.
+    member_code_meters: Vec<Meter>,
+    /// The meters of addresses for codes of the provider.
+    address_code_meters: Vec<Meter>,
+    /// The meter of failed attempts that the audit trail records.
+    audit_meter: Meter,
+    name_limit: Option<RateLimit>,
+    address_limit: Option<RateLimit>,
+    /// The hasher that chooses the meter of a name or an address.
+    hasher: HighwayBuildHasher,
+    start: Instant,
 }
 
 impl Guesses {
-    /// Counts from `now` on.
-    pub(super) fn new(now: Instant, random: &mut StdRng) -> Self {
-        let meters = || (0..METERS).map(|_| Meter::default()).collect();
+    /// Returns meters that count from `start` on.
+    pub(super) fn new(start: Instant, random: &mut StdRng) -> Self {
         Self {
-            members: meters(),
-            names: meters(),
-            addresses: meters(),
-            codes_of_members: meters(),
-            codes_of_addresses: meters(),
-            recorded: Meter::default(),
-            by_name: "60/h".parse().ok(),
-            by_address: "600/h".parse().ok(),
-            place: HighwayBuildHasher::new(Key(random.random())),
-            started: now,
+            member_meters: new_meters(),
+            name_meters: new_meters(),
+            address_meters: new_meters(),
+            member_code_meters: new_meters(),
+            address_code_meters: new_meters(),
+            audit_meter: Meter::default(),
+            name_limit: "60/h".parse().ok(),
+            address_limit: "600/h".parse().ok(),
+            hasher: HighwayBuildHasher::new(Key(random.random())),
+            start,
         }
     }
 
-    /// Counts an attempt to sign in with this name. `known`: the member, in a browser in which the
-    /// member has signed in before. Fails with 429 after too many attempts.
-    pub(super) fn take(
+    /// Counts an attempt to sign in with a name.
+    ///
+    /// `known_member` is the member who has signed in before in this browser. Fails with 429 after too many attempts.
+    pub(super) fn count_attempt(
         &self,
         name: &str,
         address: IpAddr,
-        known: Option<StaffId>,
+        known_member: Option<StaffId>,
         now: Instant,
     ) -> Result<(), ApiError> {
-        if let Some(member) = known {
-            return self.count(&self.members[place_of(member)], self.by_name, now);
+        if let Some(member) = known_member {
+            let meter = &self.member_meters[member_index(member)];
+            return self.count(meter, self.name_limit, now);
         }
-        let address = &self.addresses[self.place(&ClientAddress::from(address))];
-        self.count(address, self.by_address, now)?;
-        self.count(&self.names[self.place(&name)], self.by_name, now)
+        let address_index = self.hashed_index(&ClientAddress::from(address));
+        self.count(&self.address_meters[address_index], self.address_limit, now)?;
+        let name_index = self.hashed_index(&name);
+        self.count(&self.name_meters[name_index], self.name_limit, now)
     }
 
     /// Counts a code that the provider is asked about. Fails with 429 after too many invented ones.
-    pub(super) fn take_code(&self, caller: Caller, now: Instant) -> Result<(), ApiError> {
-        self.count(self.codes_of(caller), self.by_address, now)
+    pub(super) fn count_code(&self, caller: Caller, now: Instant) -> Result<(), ApiError> {
+        self.count(self.code_meter(caller), self.address_limit, now)
     }
 
     /// Forgets a code that the provider had made, so only invented ones count.
-    pub(super) fn give_code_back(&self, caller: Caller) {
-        if let Some(limit) = self.by_address {
-            self.codes_of(caller).give_back(limit);
+    pub(super) fn forget_code(&self, caller: Caller) {
+        if let Some(limit) = self.address_limit {
+            self.code_meter(caller).give_back(limit);
         }
     }
 
-    fn codes_of(&self, caller: Caller) -> &Meter {
+    fn code_meter(&self, caller: Caller) -> &Meter {
         match caller {
-            Caller::Known(member) => &self.codes_of_members[place_of(member)],
-            Caller::Stranger(_) | Caller::Shared => &self.codes_of_addresses[self.place(&caller)],
+            Caller::Known(member) => &self.member_code_meters[member_index(member)],
+            Caller::Stranger(_) | Caller::Shared => {
+                &self.address_code_meters[self.hashed_index(&caller)]
+            }
         }
     }
 
+    /// Counts an attempt with a meter. Fails with 429 if the meter is above the limit.
     fn count(&self, meter: &Meter, limit: Option<RateLimit>, now: Instant) -> Result<(), ApiError> {
         let Some(limit) = limit else { return Ok(()) };
-        let reading = meter.take(limit, now.saturating_duration_since(self.started));
+        let reading = meter.take(limit, self.elapsed(now));
         if reading.within {
             return Ok(());
         }
@@ -99,21 +107,33 @@ impl Guesses {
         Err(ApiError::rate_limited(message, reading.more_in))
     }
 
-    /// Whether a failed attempt is recorded in the audit trail, which strangers must not fill.
-    pub(super) fn is_recorded(&self, now: Instant) -> bool {
-        let since: Duration = now.saturating_duration_since(self.started);
-        self.by_address
-            .is_some_and(|limit| self.recorded.take(limit, since).within)
+    /// Counts a failed attempt, and returns whether the audit trail records it. Strangers must not fill the audit trail.
+    pub(super) fn count_failure(&self, now: Instant) -> bool {
+        match self.address_limit {
+            Some(limit) => self.audit_meter.take(limit, self.elapsed(now)).within,
+            None => false,
+        }
     }
 
-    fn place(&self, of: &impl std::hash::Hash) -> usize {
-        usize::try_from(self.place.hash_one(of) % METERS as u64).unwrap_or_default()
+    /// Returns the time from the start until `now`, which meters take as the present time.
+    fn elapsed(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.start)
+    }
+
+    /// Returns the index of the meter of a name or an address.
+    fn hashed_index(&self, value: &impl Hash) -> usize {
+        let index = self.hasher.hash_one(value) % METER_COUNT as u64;
+        usize::try_from(index).unwrap_or_default()
     }
 }
 
-/// The place of the meter of a member.
-fn place_of(member: StaffId) -> usize {
-    usize::try_from(member.0).unwrap_or_default() % METERS
+fn new_meters() -> Vec<Meter> {
+    (0..METER_COUNT).map(|_| Meter::default()).collect()
+}
+
+/// Returns the index of the meter of a member.
+fn member_index(member: StaffId) -> usize {
+    usize::try_from(member.0).unwrap_or_default() % METER_COUNT
 }
 
 #[cfg(test)]
@@ -135,20 +155,24 @@ mod tests {
         // Many addresses guess one name.
         let mut allowed = 0;
         for address in 0..=255 {
-            allowed += usize::from(guesses.take("ana", from(address), None, start).is_ok());
+            allowed += usize::from(
+                guesses
+                    .count_attempt("ana", from(address), None, start)
+                    .is_ok(),
+            );
         }
         assert_eq!(allowed, 60);
         // The member signs in where they have signed in before.
         assert!(
             guesses
-                .take("ana", from(1), Some(StaffId(1)), start)
+                .count_attempt("ana", from(1), Some(StaffId(1)), start)
                 .is_ok()
         );
-        assert!(guesses.take("ana", from(1), None, start).is_err());
+        assert!(guesses.count_attempt("ana", from(1), None, start).is_err());
         // A minute later, there is one more attempt.
         let later = start + Duration::from_mins(1);
-        assert!(guesses.take("ana", from(1), None, later).is_ok());
-        assert!(guesses.take("ana", from(1), None, later).is_err());
+        assert!(guesses.count_attempt("ana", from(1), None, later).is_ok());
+        assert!(guesses.count_attempt("ana", from(1), None, later).is_err());
     }
 
     #[test]
@@ -156,17 +180,22 @@ mod tests {
         let start = SystemClock.instant();
         let guesses = guesses(start);
         let mut address = 0_u32;
-        for name in 0..3 * METERS {
+        for name in 0..3 * METER_COUNT {
             for _ in 0..60 {
                 address += 1;
-                let _ = guesses.take(&name.to_string(), address.to_be_bytes().into(), None, start);
+                let _ = guesses.count_attempt(
+                    &name.to_string(),
+                    address.to_be_bytes().into(),
+                    None,
+                    start,
+                );
             }
         }
         for member in 1..=StaffMember::MAX {
             let known = Some(StaffId(member));
             let take = || {
                 guesses
-                    .take("ana", [192, 0, 2, 1].into(), known, start)
+                    .count_attempt("ana", [192, 0, 2, 1].into(), known, start)
                     .is_ok()
             };
             assert_eq!((0..61).filter(|_| take()).count(), 60, "{member}");
@@ -179,16 +208,16 @@ mod tests {
         let guesses = guesses(start);
         let stranger = Caller::Stranger(IpAddr::from([192, 0, 2, 1]).into());
         for _ in 0..1000 {
-            assert!(guesses.take_code(stranger, start).is_ok());
-            guesses.give_code_back(stranger);
+            assert!(guesses.count_code(stranger, start).is_ok());
+            guesses.forget_code(stranger);
         }
         let allowed = (0..1000)
-            .filter(|_| guesses.take_code(stranger, start).is_ok())
+            .filter(|_| guesses.count_code(stranger, start).is_ok())
             .count();
         assert_eq!(allowed, 600);
         let other = Caller::Stranger(IpAddr::from([192, 0, 2, 2]).into());
         for caller in [other, Caller::Known(StaffId(1))] {
-            assert!(guesses.take_code(caller, start).is_ok(), "{caller:?}");
+            assert!(guesses.count_code(caller, start).is_ok(), "{caller:?}");
         }
     }
 
@@ -199,7 +228,7 @@ mod tests {
         let address = IpAddr::from([192, 0, 2, 1]);
         let allowed = |name: &usize| {
             guesses
-                .take(&name.to_string(), address, None, start)
+                .count_attempt(&name.to_string(), address, None, start)
                 .is_ok()
         };
         assert_eq!((0..1000).filter(allowed).count(), 600);

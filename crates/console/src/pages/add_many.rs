@@ -3,380 +3,331 @@
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use petstore_domain::{
-    NewPet, PetStatus,
-    store_area::{Category, Command, FieldPatch, FieldSet, FirstStep, Given, Preconditions},
+    PetId, PetStatus,
+    store_area::{Category, Command, FieldSet, FirstStep, Given, Preconditions},
 };
 
 use super::{
-    add_one::{page, usual},
-    column_meanings::column_choices,
-    commands::called,
-    paste::{self, Column, Known, Line, Pasted, PastedText},
+    add_one::page,
+    category_choice::{Species, SpeciesCategory, choose_for_species},
+    commands::{NotDone, called},
+    import_preview::{ImportPreview, show_preview},
+    paste::{self, LineReader, Pasted, PastedPet},
+    pasted_columns::{COLUMN_INPUT_PREFIX, HEADINGS_INPUT},
+    pasted_text::PastedText,
+    pet_schema::PetSchema,
+    value_reader::ValueReader,
     values,
 };
-use crate::prelude::*;
+use crate::{prelude::*, reply::Flash};
 
-/// The lines pasted into the form, with the categories and the fields of the store. A number that neither
-/// a category nor an animal has is no category. Categories of version 0 are those that species still lack.
-async fn read(
-    desk: &Desk<'_>,
-    text: &PastedText,
-    form: &Form,
-) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
-    let mut typed: Vec<String> = text.cells().cloned().collect();
-    let (fields, now, currency) = (
-        desk.store().fields().await?,
-        desk.visit.now,
-        desk.currency(),
-    );
-    let read = |categories: &[Category]| {
-        paste::read(
-            text,
-            form,
-            &Known {
-                categories,
-                fields: &fields,
-                currency,
-                now,
-            },
-        )
-    };
-    let of_species: BTreeSet<_> = read(&[])
-        .lines
-        .into_iter()
-        .filter_map(|line| line.of_species)
-        .collect();
-    typed.extend(of_species.iter().map(|(_, label)| label.clone()));
-    let mut categories = desk.load_categories_by_names(&typed).await?;
-    let mut above = 0;
-    for (species, label) in of_species {
-        let is_new = !categories
-            .iter()
-            .any(|category| forms::is_named(category, &label));
-        let (true, Ok(label)) = (is_new, forms::parse_label(&label)) else {
-            continue;
-        };
-        if let Some(id) = usual(desk, &species, &fields).await? {
-            // The first one with its number is the one that the page shows.
-            categories.extend(desk.load_category(id).await?);
-            categories.push(Category {
-                id,
-                label,
-                version: 1,
-            });
-        } else if let Some(id) = desk.find_free_category_number(above).await? {
-            categories.push(Category {
-                id,
-                label,
-                version: 0,
-            });
-            above = id;
-        }
-    }
-    let mut pasted = read(&categories);
-    let mut checked = HashMap::new();
-    for line in &mut pasted.lines {
-        let Ok((pet, _)) = &line.result else { continue };
-        let id = pet.category_id;
-        let is_named = categories.iter().any(|category| category.id == id);
-        if let Entry::Vacant(entry) = checked.entry(id) {
-            entry.insert(is_named || desk.is_category_number_used(id).await?);
-        }
-        if !checked[&id] {
-            line.result = Err(vec![texts().no_category(id)]);
-        }
-    }
-    Ok((pasted, categories, fields))
+/// The lines that were pasted into a form, read with the categories and the fields of the store.
+struct Import {
+    pasted: Pasted,
+    fields: FieldSet,
+    /// The categories that the lines name, and those that their species get.
+    categories: Vec<Category>,
+    /// The categories that the store does not have yet.
+    new_categories: Vec<Category>,
 }
 
-/// Names the lines that have a value which no two animals may have, and an animal or a line before has.
-async fn name_taken(
+impl Import {
+    fn schema(&self) -> PetSchema<'_> {
+        PetSchema {
+            categories: &self.categories,
+            fields: &self.fields,
+        }
+    }
+}
+
+/// Reads the pasted lines, and chooses a category for each species of a line without a category.
+///
+/// A line whose category is a number that neither a category nor an animal has gets an error.
+async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<Import, ApiError> {
+    let fields = desk.store().fields().await?;
+    let values = ValueReader::new(desk, &fields);
+
+    // The categories to load follow from the species, and these need no categories.
+    let reader = LineReader {
+        categories: &[],
+        values,
+    };
+    let mut species_without_category = BTreeSet::new();
+    for line in paste::read(text, form, reader).lines {
+        species_without_category.extend(line.species);
+    }
+
+    let mut category_names: Vec<&str> = text.cells().map(String::as_str).collect();
+    for species in &species_without_category {
+        category_names.push(&species.label);
+    }
+    let mut categories = desk.load_categories_by_names(category_names).await?;
+    let new_categories =
+        add_categories_of_species(desk, &species_without_category, &fields, &mut categories)
+            .await?;
+
+    let reader = LineReader {
+        categories: &categories,
+        values,
+    };
+    let mut pasted = paste::read(text, form, reader);
+    reject_unused_categories(desk, &mut pasted, &categories).await?;
+    Ok(Import {
+        pasted,
+        fields,
+        categories,
+        new_categories,
+    })
+}
+
+/// Adds a category for each species whose label is not the name of a category yet, so that lines find it by this label.
+///
+/// Returns those that are new to the store.
+async fn add_categories_of_species(
+    desk: &Desk<'_>,
+    all_species: &BTreeSet<Species>,
+    fields: &FieldSet,
+    categories: &mut Vec<Category>,
+) -> Result<Vec<Category>, StoreError> {
+    let mut new_categories = Vec::new();
+    let mut last_used = 0;
+    for species in all_species {
+        let schema = PetSchema { categories, fields };
+        match choose_for_species(desk, species, schema, last_used).await? {
+            SpeciesCategory::Usual { id, label } => {
+                // The page shows the first category with this number, which is the one with its own name.
+                categories.extend(desk.load_category(id).await?);
+                categories.push(Category {
+                    id,
+                    label,
+                    version: 1,
+                });
+            }
+            SpeciesCategory::New { id, label } => {
+                let category = Category {
+                    id,
+                    label,
+                    version: 0,
+                };
+                categories.push(category.clone());
+                new_categories.push(category);
+                last_used = id;
+            }
+            SpeciesCategory::Named | SpeciesCategory::NoFreeNumber => {}
+        }
+    }
+    Ok(new_categories)
+}
+
+/// Turns each line into an error whose category is a number that neither a category nor an animal has.
+async fn reject_unused_categories(
     desk: &Desk<'_>,
     pasted: &mut Pasted,
-    fields: &FieldSet,
-) -> Result<(), ApiError> {
-    let mut before = HashSet::new();
+    categories: &[Category],
+) -> Result<(), StoreError> {
+    let mut usage_by_id = HashMap::new();
     for line in &mut pasted.lines {
-        let Ok((_, given)) = &line.result else {
+        let Ok(PastedPet { pet, .. }) = &line.result else {
             continue;
         };
-        let mut problems = Vec::new();
-        for field in fields.all() {
-            let Some(Given::Set(value)) = given.get(field.name.as_str()) else {
-                continue;
-            };
-            let Some(key) = fields.unique_key(field.name.as_str(), value) else {
-                continue;
-            };
-            let owner = match desk.store().owners(key.clone()).await?.first() {
-                Some(owner) => desk
-                    .store()
-                    .get_store_pet(*owner)
-                    .await?
-                    .map(|pet| called(&pet)),
-                None => None,
-            };
-            let is_new = before.insert(key);
-            if let Some(other) = owner.or((!is_new).then(|| texts().other_new.to_owned())) {
-                let label = values::label_of(field);
-                problems.push(texts().value_taken(&label, &other));
+        let id = pet.category_id;
+        let is_used = match usage_by_id.entry(id) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let is_named = categories.iter().any(|category| category.id == id);
+                *entry.insert(is_named || desk.is_category_number_used(id).await?)
             }
-        }
-        if !problems.is_empty() {
-            line.result = Err(problems);
+        };
+        if !is_used {
+            line.result = Err(vec![texts().no_category(id)]);
         }
     }
     Ok(())
 }
 
-/// Shows what would be added. Changes nothing.
-pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let text = PastedText::read(desk, &desk.visit.form).await?;
-    preview_of(desk, &text, &desk.visit.form, 0).await
+/// Turns each line into an error that has a value of a unique field which an animal or an earlier line has.
+async fn reject_taken_values(
+    desk: &Desk<'_>,
+    pasted: &mut Pasted,
+    fields: &FieldSet,
+) -> Result<(), ApiError> {
+    let mut keys_of_earlier_lines = HashSet::new();
+    for line in &mut pasted.lines {
+        let Ok(PastedPet { fields: patch, .. }) = &line.result else {
+            continue;
+        };
+        let mut messages = Vec::new();
+        for field in fields.all() {
+            let Some(Given::Set(value)) = patch.get(field.name.as_str()) else {
+                continue;
+            };
+            let Some(key) = fields.unique_key(field.name.as_str(), value) else {
+                continue;
+            };
+
+            let owners = desk.store().owners(key.clone()).await?;
+            let mut owner_name = match owners.first() {
+                Some(owner) => pet_name(desk, *owner).await?,
+                None => None,
+            };
+            let is_first_line = keys_of_earlier_lines.insert(key);
+            if owner_name.is_none() && !is_first_line {
+                owner_name = Some(texts().other_new.to_owned());
+            }
+            if let Some(owner_name) = owner_name {
+                messages.push(texts().value_taken(&values::label_of(field), &owner_name));
+            }
+        }
+        if !messages.is_empty() {
+            line.result = Err(messages);
+        }
+    }
+    Ok(())
 }
 
-/// Shows the lines of a form after so many animals of the lines before these were added. Shows the form again if no
-/// line can be added.
-async fn preview_of(
+/// Returns how a message names an animal, if the store has the animal.
+async fn pet_name(desk: &Desk<'_>, id: PetId) -> Result<Option<String>, StoreError> {
+    let pet = desk.store().get_store_pet(id).await?;
+    Ok(pet.map(|pet| called(&pet)))
+}
+
+/// Shows the animals that the submitted lines would add. Changes nothing.
+pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let text = PastedText::read(desk, &desk.visit.form).await?;
+    preview_lines(desk, &text, &desk.visit.form, 0).await
+}
+
+/// Shows a preview of the lines in a form, or the form again if no line can be added.
+///
+/// `added_count` is the number of animals of earlier lines that were just added.
+async fn preview_lines(
     desk: &Desk<'_>,
     text: &PastedText,
     form: &Form,
-    added: usize,
+    added_count: usize,
 ) -> Result<Reply, ApiError> {
-    let (mut pasted, categories, fields) = read(desk, text, form).await?;
-    name_taken(desk, &mut pasted, &fields).await?;
+    let mut import = read_import(desk, text, form).await?;
+    reject_taken_values(desk, &mut import.pasted, &import.fields).await?;
+
     let mut errors = Errors::default();
+    let has_no_lines = import.pasted.lines.is_empty();
     if let Some(problem) = text.problem() {
         errors.add("lines", problem);
-    } else if pasted.lines.is_empty() {
+    } else if has_no_lines {
         errors.add("lines", texts().nothing_pasted);
     }
-    if added == 0 && pasted.lines.is_empty() {
-        return Ok(page(desk, form, (&categories, &fields), &errors).into());
+    if added_count == 0 && has_no_lines {
+        return Ok(page(desk, form, import.schema(), &errors).into());
     }
-    let shown = (&pasted, (&*categories, &fields));
-    Ok(show_preview(desk, form, shown, &errors, added).into())
-}
-
-/// A preview, after so many animals of the lines before these were added.
-fn show_preview(
-    desk: &Desk<'_>,
-    form: &Form,
-    (pasted, known): (&Pasted, (&[Category], &FieldSet)),
-    errors: &Errors,
-    added: usize,
-) -> Page {
-    let Pasted {
-        columns,
-        lines,
-        rest: (_, more),
-        problems,
-        ..
-    } = pasted;
-    let wrong = lines.iter().filter(|line| line.result.is_err()).count();
-    let is_wrong = wrong > 0 || !problems.is_empty() || !errors.is_empty();
-    let left_out = pasted.left_out();
-    let hidden = |name: &str, value: &str| html! { input type="hidden" name=(name) value=(value); };
-    let content = html! {
-        h1 { (texts().preview) }
-        @if added > 0 { div.flash role="status" { (texts().lines_added(added)) } }
-        (errors.summary())
-        (problems.summary())
-        @if *more > 0 { p { (texts().first_lines(lines.len(), *more)) } }
-        @if wrong > 0 && problems.is_empty() {
-            div.problem role="alert" tabindex="-1" autofocus { (texts().wrong_lines(wrong)) }
-        } @else if problems.is_empty() && !lines.is_empty() {
-            form.card.stack method="post" action="/add/many" {
-                (desk.key(&format!("many-{more}")))
-                (hidden("lines", form.raw("lines")))
-                (hidden(paste::HEADINGS, is_first_line(pasted)))
-                @for column in columns { (hidden(&column.id, &column.input)) }
-                @if !left_out.is_empty() {
-                    @let label = texts().left_out(&left_out);
-                    fieldset {
-                        p { (texts().left_out_hint) }
-                        label {
-                            input #left-out type="checkbox" name="left-out" value=(label) required;
-                            (label)
-                        }
-                    }
-                }
-                div.buttons {
-                    button.main { (texts().add_count(lines.len())) }
-                    span.muted { (texts().preview_hint) }
-                }
-            }
-        }
-        div.scrolls tabindex="0" { (table(desk, pasted, known)) }
-        form.card.stack method="post" action="/add/preview" {
-            (choose_columns(pasted, known.1))
-            details open[is_wrong] {
-                summary { (texts().change_lines) }
-                (Input::from_form("lines", texts().paste, form, errors).as_textarea().show())
-            }
-            div { button { (texts().preview_again) } }
-        }
+    let preview = ImportPreview {
+        form,
+        pasted: &import.pasted,
+        schema: import.schema(),
+        added_count,
     };
-    Page::new(texts().preview, content).wrong_if(is_wrong)
+    Ok(show_preview(desk, &preview, &errors).into())
 }
 
-/// What the first line is: an animal, or headings.
-const FIRST_LINE: [&str; 2] = ["no", "yes"];
-
-/// Whether the first line has headings, as the input for that says it.
-fn is_first_line(pasted: &Pasted) -> &'static str {
-    FIRST_LINE[usize::from(pasted.has_headings)]
-}
-
-/// The meaning of each column, for a person to change.
-fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
-    let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
-    choices.extend(column_choices(fields));
-    let first = Input {
-        id: paste::HEADINGS,
-        label: texts().first_line,
-        value: is_first_line(pasted),
-        ..Input::default()
-    };
-    html! {
-        h2 { (texts().columns) }
-        div.fields {
-            (first.choose(&std::array::from_fn::<_, 2, _>(|at| (FIRST_LINE[at], texts().first_line_is[at]))))
-            @for Column { id, heading, input, .. } in &pasted.columns {
-                @let label = texts().column(heading);
-                @let error = pasted.problems.message_for(id);
-                (Input { id, label: &label, value: input, error, ..Input::default() }.choose(&choices))
-            }
-        }
-    }
-}
-
-/// The lines, with the columns that are taken. What is right is shown as it is added.
-fn table(
-    desk: &Desk<'_>,
-    pasted: &Pasted,
-    (categories, fields): (&[Category], &FieldSet),
-) -> Markup {
-    let is_taken = |(_, column): &(usize, &Column)| !column.input.is_empty();
-    let taken: Vec<_> = (0..).zip(&pasted.columns).filter(is_taken).collect();
-    let mut labels = vec![texts().line];
-    labels.extend(taken.iter().map(|(_, column)| &*column.label));
-    labels.push(texts().check);
-    let added = |of: &str, (pet, given): &(NewPet, FieldPatch)| {
-        let field = fields
-            .all()
-            .iter()
-            .find(|field| values::input_of(field) == of);
-        Some(match (of, field) {
-            ("category", _) => html! { bdi { (markup::category(categories, pet.category_id)) } },
-            ("status", _) => markup::status_badge(pet.status),
-            (_, Some(field)) => html! {
-                @if let Some(Given::Set(value)) = given.get(field.name.as_str()) {
-                    (values::value_markup(desk, field, value))
-                }
-            },
-            _ => return None,
-        })
-    };
-    let rows = html! {
-        @for Line { number, cells, result, .. } in &pasted.lines {
-            tr.wrong[result.is_err()] {
-                td.number data-label=(texts().line) { (number) }
-                @for (at, column) in &taken {
-                    td.first[column.input == "name"] data-label=(column.label) {
-                        @match result.as_ref().ok().and_then(|pet| added(&column.input, pet)) {
-                            Some(value) => (value),
-                            None => bdi { (cells[*at]) },
-                        }
-                    }
-                }
-                td data-label=(texts().check) {
-                    @match result {
-                        Ok(_) => (texts().fine),
-                        Err(errors) => @for error in errors { p.error { (error) } },
-                    }
-                }
-            }
-        }
-    };
-    markup::table(&markup::headings(&labels), &rows)
-}
-
-/// Adds the animals of the first lines in one transaction. Those behind them have a preview next.
+/// Adds the animals of the first lines in one transaction. A preview of the lines after these follows.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
-    let (pasted, categories, fields) = read(desk, &text, form).await?;
-    let adds: Result<Vec<_>, _> = pasted
-        .lines
-        .iter()
-        .map(|line| {
-            line.result
-                .clone()
-                .map(|(pet, given)| Command::AddPet(pet, given, Vec::new()))
-        })
-        .collect();
-    let commands = match adds {
-        Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => {
-            let new = categories.iter().filter(|of| of.version == 0).cloned();
-            let put = |Category { id, label, .. }| {
-                let preconditions = Preconditions::ABSENT;
-                Command::PutCategory {
-                    id,
-                    label,
-                    preconditions,
-                }
-            };
-            commands.into_iter().chain(new.map(put)).collect::<Vec<_>>()
-        }
-        // A category was renamed since the preview.
-        _ => return preview_of(desk, &text, form, 0).await,
+    let import = read_import(desk, &text, form).await?;
+    let pasted = &import.pasted;
+    let Some(commands) = add_commands(&import) else {
+        // For example, a category was renamed since the preview.
+        return preview_lines(desk, &text, form, 0).await;
     };
-    let shown = (&pasted, (&*categories, &fields));
-    let (left_out, count) = (pasted.left_out(), pasted.lines.len());
-    if !left_out.is_empty() && form.raw("left-out") != texts().left_out(&left_out) {
+
+    let preview = ImportPreview {
+        form,
+        pasted,
+        schema: import.schema(),
+        added_count: 0,
+    };
+    let left_out_headings = pasted.left_out_headings();
+    let confirmation = texts().left_out(&left_out_headings);
+    if !left_out_headings.is_empty() && form.raw("left-out") != confirmation {
         let errors = Errors::for_field("left-out", texts().leave_out_first);
-        return Ok(show_preview(desk, form, shown, &errors, 0).into());
+        return Ok(show_preview(desk, &preview, &errors).into());
     }
-    let executed = desk.execute(commands).await?;
-    if executed.is_ok() {
-        desk.store().note_step(FirstStep::Import).await?;
-    }
-    match executed {
-        Ok(_) if pasted.rest.1 > 0 => {
-            let others = |(name, _): &&(String, String)| {
-                name.starts_with("column-") || name == paste::HEADINGS
-            };
-            let kept = form.fields().iter().filter(others).cloned();
-            let next: Form = [("lines".to_owned(), pasted.rest.0)]
-                .into_iter()
-                .chain(kept)
-                .collect();
-            let text = PastedText::read(desk, &next).await?;
-            preview_of(desk, &text, &next, count).await
-        }
-        Ok(flash) if flash.code == "added" => {
-            Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))
-        }
-        // The list begins with the newest ones, and has no sold ones unless it is asked for them.
+
+    match desk.execute(commands).await? {
         Ok(flash) => {
-            let mut added = pasted
-                .lines
-                .iter()
-                .filter_map(|line| line.result.as_ref().ok());
-            let is_any_sold = added.any(|(pet, _)| pet.status == PetStatus::Sold);
-            let list = if is_any_sold {
-                "/animals?status=all"
+            desk.store().note_step(FirstStep::Import).await?;
+            if pasted.remaining_count > 0 {
+                preview_remaining_lines(desk, pasted).await
             } else {
-                "/animals"
-            };
-            Ok(Reply::See(list.to_owned(), Some(flash)))
+                Ok(see_added_pets(pasted, flash))
+            }
         }
         Err(not_done) => {
-            let line = not_done.index.and_then(|at| pasted.lines.get(at));
-            let why = line.map(|line| texts().on_line(line.number, &not_done.why));
-            let errors = Errors::from_text(&why.unwrap_or(not_done.why));
-            Ok(show_preview(desk, form, shown, &errors, 0).into())
+            let errors = Errors::from_text(&message_about_line(pasted, &not_done));
+            Ok(show_preview(desk, &preview, &errors).into())
         }
+    }
+}
+
+/// Returns the commands that add the animals of all lines, and their new categories.
+///
+/// Returns `None` if a line or a column has an error, or if there are no lines.
+fn add_commands(import: &Import) -> Option<Vec<Command>> {
+    let pasted = &import.pasted;
+    if pasted.lines.is_empty() || !pasted.column_errors.is_empty() {
+        return None;
+    }
+
+    let mut commands = Vec::new();
+    for line in &pasted.lines {
+        let PastedPet { pet, fields } = line.result.clone().ok()?;
+        commands.push(Command::AddPet(pet, fields, Vec::new()));
+    }
+    for category in &import.new_categories {
+        commands.push(Command::PutCategory {
+            id: category.id,
+            label: category.label.clone(),
+            preconditions: Preconditions::ABSENT,
+        });
+    }
+    Some(commands)
+}
+
+/// Shows a preview of the lines after those that were just added. Their columns have the same meanings.
+async fn preview_remaining_lines(desk: &Desk<'_>, pasted: &Pasted) -> Result<Reply, ApiError> {
+    let mut inputs = vec![("lines".to_owned(), pasted.remaining_text.clone())];
+    for (name, value) in desk.visit.form.fields() {
+        if name.starts_with(COLUMN_INPUT_PREFIX) || name == HEADINGS_INPUT {
+            inputs.push((name.clone(), value.clone()));
+        }
+    }
+    let next_form: Form = inputs.into_iter().collect();
+    let text = PastedText::read(desk, &next_form).await?;
+    preview_lines(desk, &text, &next_form, pasted.lines.len()).await
+}
+
+/// Redirects to the page of the added animal, or to the list if there are several.
+fn see_added_pets(pasted: &Pasted, flash: Flash) -> Reply {
+    if flash.code == "added" {
+        return Reply::See(format!("/animals/{}", flash.id), Some(flash));
+    }
+    let has_sold_pet = pasted.lines.iter().any(|line| match &line.result {
+        Ok(PastedPet { pet, .. }) => pet.status == PetStatus::Sold,
+        Err(_) => false,
+    });
+    // The list begins with the newest animals, and shows sold ones only if it is asked for them.
+    let path = if has_sold_pet {
+        "/animals?status=all"
+    } else {
+        "/animals"
+    };
+    Reply::See(path.to_owned(), Some(flash))
+}
+
+/// Returns the message about commands that were not carried out, with the number of the line that is the reason.
+fn message_about_line(pasted: &Pasted, not_done: &NotDone) -> String {
+    let line = not_done.index.and_then(|index| pasted.lines.get(index));
+    match line {
+        Some(line) => texts().on_line(line.number, &not_done.why),
+        None => not_done.why.clone(),
     }
 }

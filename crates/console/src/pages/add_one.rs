@@ -1,52 +1,67 @@
 //! Adding one animal: its photos first, and then what people ask first.
 
-use jiff::{SignedDuration, ToSpan, civil::Date};
 use petstore_domain::{
     NewPet, PetId, PetStatus,
     store_area::{
-        Category, Command, FieldDefinition, FieldKind, FieldSet, FieldValues, Label, NewPhoto,
-        PetQuery, PhotoId, Photos, Preconditions, StorePet, normalized,
+        Category, Command, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValues, Label,
+        Preconditions, StorePet,
     },
 };
-use petstore_photos::Stored;
 
 use super::{
-    animal_fields, parts,
+    animal_fields,
+    category_choice::{self, new_category_name},
+    pet_schema::PetSchema,
     photos::{self, PHOTO},
+    typed_age::{AGE_INPUT, form_with_birth},
+    value_reader::ValueReader,
     values,
+    waiting_photos::load_waiting_photos,
 };
 use crate::{prelude::*, reply::Flash};
 
-/// The fields of the first screen, in this order, if the store has them.
-const FIRST: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
+/// The names of the fields of the first screen, in this order, if the store has them.
+const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
 
-/// The input for an age in place of the day of birth.
-const ABOUT: &str = "about";
-
-/// How long a photo waits for its animal. The service keeps its files for a day.
-const KEPT_FOR: SignedDuration = SignedDuration::from_hours(20);
-
+/// Shows the forms that add animals.
+///
+/// The parameter `like` has the number of an animal from which the form copies values.
 pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
-    let pet = match desk.visit.query.integer("like").and_then(PetId::new) {
+    let similar_pet = match desk.visit.query.integer("like").and_then(PetId::new) {
         Some(id) => desk.store().get_store_pet(id).await?,
         None => None,
     };
-    let category = pet.iter().map(|pet| pet.category_id).collect();
-    let categories = desk.load_category_choices(category).await?;
-    let like = pet
-        .map(|pet| like(&pet, &categories, &fields))
-        .unwrap_or_default();
-    Ok(page(desk, &like, (&categories, &fields), &Errors::default()).into())
+    let shown_ids = similar_pet.iter().map(|pet| pet.category_id).collect();
+    let categories = desk.load_category_choices(shown_ids).await?;
+    let schema = PetSchema {
+        categories: &categories,
+        fields: &fields,
+    };
+
+    let form = match similar_pet {
+        Some(pet) => form_for_similar_pet(&pet, schema),
+        None => Form::default(),
+    };
+    Ok(page(desk, &form, schema, &Errors::default()).into())
 }
 
-/// The page with both forms, with what was typed and what is wrong with it.
-pub(super) fn page(
-    desk: &Desk<'_>,
-    form: &Form,
-    known: (&[Category], &FieldSet),
-    errors: &Errors,
-) -> Page {
+/// Returns the form for another animal like this one, such as one of the same litter. It has no values that only this
+/// animal has, such as its name.
+fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
+    let mut individual_inputs = vec!["name".to_owned(), "status".to_owned(), "version".to_owned()];
+    for field in schema.fields.all() {
+        if field.is_unique || field.kind == FieldKind::LongText {
+            individual_inputs.push(values::input_of(field));
+        }
+    }
+    let mut inputs = animal_fields::stored_form(pet, schema).fields().to_vec();
+    inputs.retain(|(name, _)| !individual_inputs.contains(name));
+    inputs.into_iter().collect()
+}
+
+/// Returns the page with the form for one animal and the form for many, with these values and errors.
+pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Page {
     let lines =
         Input::from_form("lines", texts().paste, form, errors).with_hint(texts().paste_hint);
     let content = html! {
@@ -58,7 +73,7 @@ pub(super) fn page(
         div.columns {
             section.card {
                 h2 { (texts().add_one) }
-                (inputs(desk, form, known, errors))
+                (form_for_one(desk, form, schema, errors))
             }
             section.card {
                 h2 { (texts().add_many) }
@@ -72,310 +87,169 @@ pub(super) fn page(
     Page::new(texts().add_animals, content).wrong_if(!errors.is_empty())
 }
 
-/// The form, with what was typed and what is wrong with it.
-fn inputs(
-    desk: &Desk<'_>,
-    form: &Form,
-    (categories, fields): (&[Category], &FieldSet),
-    errors: &Errors,
-) -> Markup {
-    let place = |field: &&FieldDefinition| FIRST.iter().position(|of| *of == field.name.as_str());
-    let mut first: Vec<_> = fields
-        .all()
-        .iter()
-        .filter(|field| place(field).is_some())
-        .collect();
-    first.sort_by_key(place);
-    let about = Input::from_form(ABOUT, texts().or_about, form, errors)
-        .with_hint(texts().about_hint)
-        .show();
-    let is_wrong = errors.message_for("category").is_some();
-    let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
-    let unused = forms::find_category(form.get("category"), categories)
-        .ok()
-        .filter(|_| is_wrong);
+/// Shows the form for one animal, with these values and errors.
+fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Markup {
+    let age_input =
+        Input::from_form(AGE_INPUT, texts().or_about, form, errors).with_hint(texts().about_hint);
+    let status_input = Input::from_form("status", texts().status_label, form, errors);
+    let category_hint = texts().category_of_species;
     html! {
         form.fields method="post" action="/add" data-draft {
             (desk.key("add"))
             (photos::of_new_animal(desk, form))
             div.pairs {
                 (Input::from_form("name", texts().name, form, errors).show())
-                @for field in first {
+                @for field in first_screen_fields(schema.fields) {
                     (values::input(field, form, errors))
-                    @if field.is_birth() { (about) }
+                    @if field.is_birth() { (age_input.show()) }
                 }
             }
-            (values::inputs(fields, &FIRST, form, errors))
-            (animal_fields::category(form, categories, errors, texts().category_of_species))
-            (Input::from_form("status", texts().status_label, form, errors).choose(&forms::status_options()))
-            div.buttons {
-                // Enter presses it. If the category is corrected, none is added.
-                @if let Some(label) = new {
-                    button.main name="new-category" value=(label.as_str()) {
-                        (texts().add_with_category(&markup::readable(label.as_str(), SHORT)))
-                    }
-                } @else {
-                    button.main { (texts().add_animal) }
-                    @if unused.is_some() {
-                        button name="new-category" value="yes" { (texts().add_to_number) }
-                    }
-                }
-            }
+            (values::inputs(schema.fields, &FIRST_SCREEN_FIELDS, form, errors))
+            (animal_fields::category_input(form, schema.categories, errors, category_hint))
+            (status_input.choose(&forms::status_options()))
+            (submit_buttons(form, schema.categories, errors))
         }
     }
 }
 
-/// The form for another animal like this one, such as of the same litter: without what only this one has.
-fn like(pet: &StorePet, categories: &[Category], fields: &FieldSet) -> Form {
-    let is_own = |name: &String| {
-        let field = fields
-            .all()
-            .iter()
-            .find(|field| values::input_of(field) == *name);
-        let is_text =
-            |field: &FieldDefinition| field.is_unique || field.kind == FieldKind::LongText;
-        ["name", "status", "version"].contains(&name.as_str()) || field.is_some_and(is_text)
-    };
-    let all = animal_fields::form_of(pet, categories, fields);
-    all.fields()
+/// Returns the fields of [`FIRST_SCREEN_FIELDS`] that the store has, in that order.
+fn first_screen_fields(fields: &FieldSet) -> Vec<&FieldDefinition> {
+    FIRST_SCREEN_FIELDS
         .iter()
-        .filter(|(name, _)| !is_own(name))
-        .cloned()
+        .filter_map(|name| fields.find(name))
         .collect()
 }
 
-/// The name of a category that is typed but does not exist.
-fn new_category(typed: &str, categories: &[Category]) -> Option<Label> {
-    let is_new = forms::find_category(typed, categories).is_err()
-        && !categories
-            .iter()
-            .any(|category| forms::is_named(category, typed));
-    is_new.then(|| forms::parse_label(typed).ok()).flatten()
+/// Shows the buttons below the form. If its category is wrong, they offer to add this category, or to use its number.
+fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Markup {
+    let typed_category = form.get("category");
+    let mut new_name = None;
+    let mut is_unused_number = false;
+    if errors.message_for("category").is_some() {
+        new_name = new_category_name(typed_category, categories);
+        is_unused_number = forms::find_category(typed_category, categories).is_ok();
+    }
+    html! {
+        div.buttons {
+            // The Enter key presses the first button. The service adds no category if its name was corrected meanwhile.
+            @if let Some(name) = new_name {
+                button.main name="new-category" value=(name.as_str()) {
+                    (texts().add_with_category(&markup::readable(name.as_str(), SHORT)))
+                }
+            } @else {
+                button.main { (texts().add_animal) }
+                @if is_unused_number {
+                    button name="new-category" value="yes" { (texts().add_to_number) }
+                }
+            }
+        }
+    }
 }
 
-/// The species that was chosen, and what it is called.
-pub(super) fn species(form: &Form, fields: &FieldSet) -> Option<(String, String)> {
-    let field = fields.find("species")?;
-    let chosen = form.get(&values::input_of(field)).to_owned();
-    (!chosen.is_empty()).then(|| (chosen.clone(), field.shown(&chosen).to_owned()))
+/// An animal that a form describes, without its photos.
+struct SubmittedPet {
+    pet: NewPet,
+    fields: FieldPatch,
+    /// The name of the category that is added together with the animal, if the store does not have it.
+    new_category: Option<Label>,
 }
 
-/// The category that most of the newest animals of the species are in, such as "Cats" for a cat.
-pub(super) async fn usual(
-    desk: &Desk<'_>,
-    species: &str,
-    fields: &FieldSet,
-) -> Result<Option<i64>, StoreError> {
-    let Ok(species) = fields.searched("species", species) else {
-        return Ok(None);
-    };
-    let query = PetQuery {
-        values: vec![species],
-        newest_first: true,
-        ..PetQuery::default()
-    };
-    let pets = desk.store().list_store_pets(&query).await?.0;
-    let mut all: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
-    all.sort_unstable();
-    Ok(all
-        .chunk_by(i64::eq)
-        .max_by_key(|same| same.len())
-        .and_then(<[i64]>::first)
-        .copied())
-}
-
-/// The day that lies as far back as an age says: years, or months or weeks such as "8 months".
-fn birth(age: &str, today: Date) -> Option<Date> {
-    let end = age.find(|c: char| !c.is_ascii_digit()).unwrap_or(age.len());
-    let (number, unit) = age.split_at(end);
-    let number: i16 = number.parse().ok().filter(|&number| number <= 500)?;
-    let unit = normalized(unit.trim());
-    let is = |words: &str| words.split(' ').any(|word| normalized(word) == unit);
-    let span = match texts().ages_typed {
-        _ if unit.is_empty() => number.years(),
-        [years, ..] if is(years) => number.years(),
-        [_, months, _] if is(months) => number.months(),
-        [.., weeks] if is(weeks) => number.weeks(),
-        _ => return None,
-    };
-    today.checked_sub(span).ok()
-}
-
-/// The form with a day of birth in place of an age.
-fn with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
-    let form = &desk.visit.form;
-    let field = fields
-        .all()
-        .iter()
-        .find(|field| field.is_birth())
-        .map(values::input_of);
-    let Some(field) = field.filter(|_| !form.get(ABOUT).is_empty()) else {
-        return form.clone();
-    };
-    let born = match birth(form.get(ABOUT), parts::today(desk)) {
-        _ if !form.get(&field).is_empty() => Err(texts().born_or_age),
-        Some(born) => Ok(born.to_string()),
-        None => Err(texts().age_invalid),
-    };
-    let born = errors.take(ABOUT, born).unwrap_or_default();
-    let others = form
-        .fields()
-        .iter()
-        .filter(|(name, _)| *name != field)
-        .cloned();
-    others.chain([(field.clone(), born)]).collect()
-}
-
+/// Adds the animal in the submitted form, or shows the form again with its errors.
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let fields = desk.store().fields().await?;
-    let form = with_birth(desk, &fields, &mut errors);
-    let of_species = species(&form, &fields).filter(|_| form.get("category").is_empty());
-    let typed = of_species
-        .as_ref()
-        .map_or(form.get("category"), |(_, label)| label);
-    let categories = desk.load_categories_by_names([typed]).await?;
+    let form = form_with_birth(desk, &fields, &mut errors);
+    let species = category_choice::Species::without_category(&form, &fields);
+    let category_name = match &species {
+        Some(species) => &species.label,
+        None => form.get("category"),
+    };
+    let categories = desk.load_categories_by_names([category_name]).await?;
+    let schema = PetSchema {
+        categories: &categories,
+        fields: &fields,
+    };
+
+    let submitted_pet = read_pet(desk, &form, schema, &mut errors).await?;
+    let waiting = load_waiting_photos(desk).await?;
+    if waiting.lost_count > 0 {
+        errors.add("pictures", texts().photos_lost(waiting.lost_count));
+    }
+    let form_to_show = form_with_photos(&desk.visit.form, &waiting.tokens);
+    let Some(SubmittedPet {
+        pet,
+        fields: field_patch,
+        new_category,
+    }) = submitted_pet
+    else {
+        return Ok(page(desk, &form_to_show, schema, &errors).into());
+    };
+    if !errors.is_empty() {
+        return Ok(page(desk, &form_to_show, schema, &errors).into());
+    }
+
+    let category_id = pet.category_id;
+    let mut commands = vec![Command::AddPet(pet, field_patch, waiting.photos)];
+    if let Some(label) = new_category {
+        commands.push(Command::PutCategory {
+            id: category_id,
+            label,
+            preconditions: Preconditions::ABSENT,
+        });
+    }
+    match desk.execute(commands).await? {
+        Ok(flash) => Ok(see_added_pet(desk, flash)),
+        Err(not_done) => Ok(page(desk, &form_to_show, schema, &not_done.errors(&fields)).into()),
+    }
+}
+
+/// Reads the animal in a form. Returns `None` if its name, category or status is not valid.
+///
+/// Each invalid value becomes an error of its input. The values of fields can have errors even if this returns an animal.
+async fn read_pet(
+    desk: &Desk<'_>,
+    form: &Form,
+    schema: PetSchema<'_>,
+    errors: &mut Errors,
+) -> Result<Option<SubmittedPet>, ApiError> {
     let name = errors.take("name", forms::parse_name(form.raw("name")));
-    let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
-    let mut new = new_category(typed, &categories).filter(|_| is_wanted);
-    let usual = match (&of_species, &new) {
-        (Some((species, _)), Some(_)) => usual(desk, species, &fields).await?,
-        _ => None,
-    };
-    new = new.filter(|_| usual.is_none());
-    let category = match &new {
-        None if usual.is_some() => usual.ok_or_else(String::new),
-        Some(_) => desk
-            .find_free_category_number(0)
-            .await?
-            .ok_or_else(|| texts().no_free_number.to_owned()),
-        None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
-        None => forms::find_category(typed, &categories),
-    };
-    let category = match category {
-        Ok(id) if !is_wanted && !desk.is_category_number_used(id).await? => {
-            Err(texts().no_category(id))
-        }
-        category => category,
-    };
+    let category = category_choice::choose(desk, form, schema).await?;
     let category = errors.take("category", category);
     let status = match form.get("status") {
-        "" => Ok(PetStatus::Available),
-        typed => forms::parse_status(typed),
+        "" => Some(PetStatus::Available),
+        typed_status => errors.take("status", forms::parse_status(typed_status)),
     };
-    let status = errors.take("status", status);
-    values::report_deleted_fields(&fields, &form, &mut errors);
-    let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
-    let given = values::patch(&fields, &form, before, &mut errors);
-    let (photos, kept) = arrived(desk).await?;
-    if let Err(why) = &photos {
-        errors.add("pictures", why);
+    values::report_deleted_fields(schema.fields, form, errors);
+    let fields = ValueReader::new(desk, schema.fields).read_patch(form, &FieldValues::NONE, errors);
+
+    let (Some(name), Some(category), Some(status)) = (name, category, status) else {
+        return Ok(None);
+    };
+    Ok(Some(SubmittedPet {
+        pet: NewPet {
+            name,
+            category_id: category.id,
+            status,
+        },
+        fields,
+        new_category: category.new_label,
+    }))
+}
+
+/// Returns a submitted form with only those photos that can be added.
+fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
+    let mut inputs = form.fields().to_vec();
+    inputs.retain(|(name, _)| name != PHOTO);
+    for token in photo_tokens {
+        inputs.push((PHOTO.to_owned(), token.clone()));
     }
-    let page = |errors: &Errors| {
-        let others = desk
-            .visit
-            .form
-            .fields()
-            .iter()
-            .filter(|(name, _)| name != PHOTO)
-            .cloned();
-        let form = others.chain(kept.iter().map(|token| (PHOTO.to_owned(), token.clone())));
-        self::page(desk, &form.collect(), (&categories, &fields), errors).into()
-    };
-    let (Some(name), Some(category_id), Some(status), Ok(photos), true) =
-        (name, category, status, photos, errors.is_empty())
-    else {
-        return Ok(page(&errors));
-    };
-    let pet = NewPet {
-        name,
-        category_id,
-        status,
-    };
-    let preconditions = Preconditions::ABSENT;
-    let category = new.map(|label| Command::PutCategory {
-        id: category_id,
-        label,
-        preconditions,
-    });
-    let add = Command::AddPet(pet, given, photos);
-    match desk
-        .execute([add].into_iter().chain(category).collect())
-        .await?
-    {
-        Ok(flash) => {
-            let is_about = flash.code == "added" && !desk.visit.form.get(ABOUT).is_empty();
-            let code = if is_about { "added-about" } else { &flash.code };
-            let path = format!("/animals/{}", flash.id);
-            Ok(Reply::See(
-                path,
-                Some(Flash {
-                    undo: flash.undo.clone(),
-                    ..Flash::new(code, flash.id)
-                }),
-            ))
-        }
-        Err(not_done) => Ok(page(&not_done.errors(&fields))),
+    inputs.into_iter().collect()
+}
+
+/// Redirects to the page of the added animal. The message says whether its day of birth was calculated from an age.
+fn see_added_pet(desk: &Desk<'_>, mut flash: Flash) -> Reply {
+    if flash.code == "added" && !desk.visit.form.get(AGE_INPUT).is_empty() {
+        "added-about".clone_into(&mut flash.code);
     }
-}
-
-/// A photo that waits for its animal, as a field of the form has it. Only this member can add it, so the service
-/// needs no list of them; those that are never added are deleted after a day.
-pub(super) fn waiting_photo_token(desk: &Desk<'_>, Stored { id, width, height }: Stored) -> String {
-    let photo = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
-    format!("{photo}.{}", desk.visit.tag_of(&signed(desk, &photo)))
-}
-
-/// What the tag of a photo that waits is of.
-fn signed(desk: &Desk<'_>, photo: &str) -> Vec<u8> {
-    format!("waiting photo of staff {} {photo}", desk.session.member.id).into_bytes()
-}
-
-/// The photo in a field of the form; `None` if it waits too long, or is of another member.
-fn photo(desk: &Desk<'_>, field: &str) -> Option<NewPhoto> {
-    let (text, tag) = field.rsplit_once('.')?;
-    let parts: Vec<&str> = text.split('.').collect();
-    let &[id, width, height, since] = &parts[..] else {
-        return None;
-    };
-    let waits = desk
-        .visit
-        .now
-        .as_second()
-        .saturating_sub(since.parse().ok()?);
-    let is_valid = desk.visit.is_tag_of(tag, &signed(desk, text)) && waits < KEPT_FOR.as_secs();
-    let (id, width, height) = (
-        PhotoId::parse(id)?,
-        width.parse().ok()?,
-        height.parse().ok()?,
-    );
-    is_valid.then(|| Stored { id, width, height }.into_photo(None))
-}
-
-/// The photos of the form whose files are there, or why not all can be added; and the fields of those that can.
-async fn arrived(
-    desk: &Desk<'_>,
-) -> Result<(Result<Vec<NewPhoto>, String>, Vec<String>), ApiError> {
-    let (mut photos, mut kept, mut lost) = (Vec::new(), Vec::new(), 0);
-    for field in desk.visit.form.all(PHOTO) {
-        let new = photo(desk, field);
-        let is_there = match &new {
-            Some(new) => desk.app().photos.has(new.id).await?,
-            None => false,
-        };
-        match new.filter(|_| is_there && photos.len() < Photos::MAX) {
-            Some(new) if photos.contains(&new) => {}
-            Some(new) => {
-                photos.push(new);
-                kept.push(field.to_owned());
-            }
-            None => lost += 1,
-        }
-    }
-    let photos = if lost == 0 {
-        Ok(photos)
-    } else {
-        Err(texts().photos_lost(lost))
-    };
-    Ok((photos, kept))
+    Reply::See(format!("/animals/{}", flash.id), Some(flash))
 }

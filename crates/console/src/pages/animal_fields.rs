@@ -1,72 +1,86 @@
 //! The members of an animal: in each form that has them, and on its page.
 
-use jiff::Timestamp;
-use petstore_domain::store_area::{Category, Currency, FieldSet, Order, PetPatch, StorePet};
+use petstore_domain::store_area::{Category, Order, PetPatch, StorePet};
 
-use super::values;
+use super::{
+    pet_schema::PetSchema,
+    value_reader::{ComparedValue, ValueReader},
+    values,
+};
 use crate::prelude::*;
 
-/// A name as an input holds it, which is one line.
-fn as_typed(name: &str) -> String {
+/// Returns a name without line ends, because its input has one line.
+fn name_in_input(name: &str) -> String {
     name.replace(['\r', '\n'], "")
 }
 
-/// The form as it is in the store.
-pub(super) fn form_of(pet: &StorePet, categories: &[Category], fields: &FieldSet) -> Form {
-    let members = [
-        ("name", as_typed(pet.name.as_str())),
-        ("category", markup::category(categories, pet.category_id)),
-        ("status", pet.status.to_string()),
-        ("version", pet.version.to_string()),
+/// Returns the form that shows an animal as it is in the store.
+pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
+    let mut inputs = vec![
+        ("name".to_owned(), name_in_input(pet.name.as_str())),
+        (
+            "category".to_owned(),
+            markup::category(schema.categories, pet.category_id),
+        ),
+        ("status".to_owned(), pet.status.to_string()),
+        ("version".to_owned(), pet.version.to_string()),
     ];
-    let members = members.map(|(name, value)| (name.to_owned(), value));
-    members
-        .into_iter()
-        .chain(values::input_values(fields, &pet.fields))
-        .collect()
+    inputs.extend(values::input_values(schema.fields, &pet.fields));
+    inputs.into_iter().collect()
 }
 
-/// A form that was sent, with the category as somebody would type it.
-pub(super) fn typed_again(form: &Form, categories: &[Category]) -> Form {
-    let again = |(name, typed): &(String, String)| {
-        let mut typed = typed.clone();
-        if name == "category"
-            && let Ok(id) = forms::find_category(typed.trim(), categories)
-        {
-            let shown = markup::category(categories, id);
-            let is_clear = forms::find_category(&shown, categories) == Ok(id);
-            typed = if is_clear { shown } else { id.to_string() };
+/// Returns a submitted form with the category as [`stored_form`] writes it, so that the two forms can be compared.
+///
+/// The number `3` becomes `Cats`, if only category 3 has this name. If several categories have it, the number stays.
+pub(super) fn with_named_category(form: &Form, categories: &[Category]) -> Form {
+    let mut inputs = form.fields().to_vec();
+    for (name, value) in &mut inputs {
+        if name != "category" {
+            continue;
         }
-        (name.clone(), typed)
-    };
-    form.fields().iter().map(again).collect()
+        if let Ok(id) = forms::find_category(value.trim(), categories) {
+            let category_name = markup::category(categories, id);
+            let is_unambiguous = forms::find_category(&category_name, categories) == Ok(id);
+            *value = if is_unambiguous {
+                category_name
+            } else {
+                id.to_string()
+            };
+        }
+    }
+    inputs.into_iter().collect()
 }
 
-/// The input for the category.
-pub(super) fn category(
+/// Shows the input for the category, which proposes these categories.
+pub(super) fn category_input(
     form: &Form,
     categories: &[Category],
     errors: &Errors,
     hint: &str,
 ) -> Markup {
-    let category = Input::from_form("category", texts().category, form, errors).with_hint(hint);
+    let mut input = Input::from_form("category", texts().category, form, errors).with_hint(hint);
+    input.list = Some("categories");
     html! {
-        (Input { list: Some("categories"), ..category }.show())
+        (input.show())
         (forms::category_list(categories))
     }
 }
 
-/// The inputs for an animal.
+/// Shows the inputs for an animal.
+///
+/// An open order decides the status of its animal. For an animal with such an order, `holding_order`, the form shows
+/// the status and the order in place of an input.
 pub(super) fn inputs(
     form: &Form,
-    (categories, fields): (&[Category], &FieldSet),
+    schema: PetSchema<'_>,
     errors: &Errors,
-    held: Option<(&StorePet, &Order)>,
+    pet: &StorePet,
+    holding_order: Option<&Order>,
 ) -> Markup {
     html! {
         (Input::from_form("name", texts().name, form, errors).show())
-        (category(form, categories, errors, texts().category_hint))
-        @if let Some((pet, order)) = held {
+        (category_input(form, schema.categories, errors, texts().category_hint))
+        @if let Some(order) = holding_order {
             div.field {
                 strong { (texts().status_label) }
                 div {
@@ -78,98 +92,100 @@ pub(super) fn inputs(
         } @else {
             (Input::from_form("status", texts().status_label, form, errors).choose(&forms::status_options()))
         }
-        (values::inputs(fields, &[], form, errors))
+        (values::inputs(schema.fields, &[], form, errors))
     }
 }
 
-/// The typed values as a change. A value that an input cannot hold stays as it is.
-pub(super) fn patch(
+/// Reads a submitted form as a change of an animal.
+///
+/// Each invalid value becomes an error of its input. A stored value that an input cannot hold, such as a name with two
+/// lines, stays while nobody changes the text of the input.
+pub(super) fn read_patch(
+    desk: &Desk<'_>,
     form: &Form,
-    (pet, now, currency): (&StorePet, Timestamp, Option<&Currency>),
-    (categories, fields): (&[Category], &FieldSet),
+    pet: &StorePet,
+    schema: PetSchema<'_>,
     errors: &mut Errors,
 ) -> PetPatch {
-    let typed = form.raw("name");
-    let name = if typed == as_typed(pet.name.as_str()) {
-        None
-    } else {
-        errors.take("name", forms::parse_name(typed))
-    };
-    let typed = form.get("category");
-    // Even if several categories have this name.
-    let present = [
-        markup::category(categories, pet.category_id),
-        pet.category_id.to_string(),
-    ];
-    let category_id = if present.iter().any(|present| present == typed) {
-        None
-    } else {
-        errors.take("category", forms::find_category(typed, categories))
-    };
-    let status = form.get("status");
-    // It is not in the form of a reserved animal.
-    let status = (!status.is_empty()).then(|| errors.take("status", forms::parse_status(status)));
-    let fields = values::patch(fields, form, (&pet.fields, now, currency), errors);
-    PetPatch {
-        name,
-        category_id,
-        status: status.flatten(),
-        fields,
+    let mut patch = PetPatch::default();
+
+    let name = form.raw("name");
+    if name != name_in_input(pet.name.as_str()) {
+        patch.name = errors.take("name", forms::parse_name(name));
     }
+
+    // The present category is valid even if several categories have its name.
+    let category = form.get("category");
+    let present_name = markup::category(schema.categories, pet.category_id);
+    if category != present_name && category != pet.category_id.to_string() {
+        patch.category_id = errors.take(
+            "category",
+            forms::find_category(category, schema.categories),
+        );
+    }
+
+    // The form of a reserved animal has no input for the status.
+    let status = form.get("status");
+    if !status.is_empty() {
+        patch.status = errors.take("status", forms::parse_status(status));
+    }
+
+    patch.fields = ValueReader::new(desk, schema.fields).read_patch(form, &pet.fields, errors);
+    patch
 }
 
-/// The stored value, and whether it differs from the typed one.
-pub(super) fn compared(
+/// Compares an animal in the store with a form, for each member that the form has.
+pub(super) fn compare(
     desk: &Desk<'_>,
     pet: &StorePet,
-    typed: &Form,
-    (categories, fields): (&[Category], &FieldSet),
-) -> Vec<(String, Markup, bool)> {
-    let status = typed.get("status");
-    let members = [
-        (
-            texts().name,
-            markup::name(pet.name.as_str(), LONG),
-            typed.raw("name") != as_typed(pet.name.as_str()),
-        ),
-        (
-            texts().category,
-            html! { bdi { (markup::category(categories, pet.category_id)) } },
-            forms::find_category(typed.get("category"), categories) != Ok(pet.category_id),
-        ),
-        (
-            texts().status_label,
-            markup::pet_badge(pet),
-            !status.is_empty() && status != pet.status.as_str(),
-        ),
+    form: &Form,
+    schema: PetSchema<'_>,
+) -> Vec<ComparedValue> {
+    let category_id = forms::find_category(form.get("category"), schema.categories);
+    let status = form.get("status");
+    let mut compared_values = vec![
+        ComparedValue {
+            label: texts().name.to_owned(),
+            stored_value: markup::name(pet.name.as_str(), LONG),
+            differs: form.raw("name") != name_in_input(pet.name.as_str()),
+        },
+        ComparedValue {
+            label: texts().category.to_owned(),
+            stored_value: html! {
+                bdi { (markup::category(schema.categories, pet.category_id)) }
+            },
+            differs: category_id != Ok(pet.category_id),
+        },
+        ComparedValue {
+            label: texts().status_label.to_owned(),
+            stored_value: markup::pet_badge(pet),
+            differs: !status.is_empty() && status != pet.status.as_str(),
+        },
     ];
-    let members = members.map(|(label, value, differs)| (label.to_owned(), value, differs));
-    members
-        .into_iter()
-        .chain(values::compared(desk, fields, &pet.fields, typed))
-        .collect()
+    let reader = ValueReader::new(desk, schema.fields);
+    compared_values.extend(reader.compare(desk, &pet.fields, form));
+    compared_values
 }
 
-/// The facts on the page of an animal next to its name and status.
-pub(super) fn facts(
-    desk: &Desk<'_>,
-    pet: &StorePet,
-    (categories, fields): (&[Category], &FieldSet),
-) -> Markup {
-    let now = desk.visit.now;
+/// Shows the facts on the page of an animal that are below its name and status.
+pub(super) fn facts(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     html! {
         dl {
             dt { (texts().number) }
             dd { (pet.id.get()) }
             dt { (texts().category) }
-            dd { bdi { (markup::category(categories, pet.category_id)) } }
-            @for (label, value) in values::set_values(desk, fields, &pet.fields) {
+            dd { bdi { (markup::category(schema.categories, pet.category_id)) } }
+            @for (label, value) in values::set_values(desk, schema.fields, &pet.fields) {
                 dt { (label) }
                 dd { (value) }
             }
-            @for (label, at) in
-                [(texts().added_at, pet.created_at), (texts().changed_at, pet.updated_at)] {
-                @if let Some(at) = at { dt { (label) } dd { (markup::time(at, now)) } }
+            @if let Some(created_at) = pet.created_at {
+                dt { (texts().added_at) }
+                dd { (markup::time(created_at, desk.visit.now)) }
+            }
+            @if let Some(updated_at) = pet.updated_at {
+                dt { (texts().changed_at) }
+                dd { (markup::time(updated_at, desk.visit.now)) }
             }
         }
     }

@@ -1,46 +1,67 @@
-//! What the list of animals is filtered by: its parameters, the form for them, and a chip for each.
+//! What the list of animals is filtered by: its parameters, and the query that they mean.
 
 use jiff::civil::Date;
 use petstore_domain::{
     Limit, PetId,
     store_area::{
-        Age, Category, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
+        Age, DateRange, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
     },
 };
-use petstore_languages::quoted;
 
-use super::{category_names::MAX_PROPOSED_CATEGORIES, parts::link, values};
+use super::{parts::link, values};
 use crate::{prelude::*, words};
 
-/// The parameter with the order of the list, and its value for another one than the newest first.
+/// The parameter with the order of the list. Without it, the newest animals are first.
 pub(super) const SORT: &str = "sort";
-pub(super) const LONGEST: &str = "longest";
 
-/// The parameter with the last animal of the page before.
+/// The value of [`SORT`] for a list that begins with the animals that are in the store for the longest time.
+pub(super) const LONGEST_FIRST: &str = "longest";
+
+/// The parameter with the id of the last animal of the page before.
 pub(super) const AFTER: &str = "after";
 
-/// The parameter with an age. It counts as a field.
-const AGE: &str = "age";
+/// The parameter with an age. It counts as a filter by a field.
+pub(super) const AGE: &str = "age";
 
-/// The fields that filtered before. They go on if one more is chosen than the search takes.
-const KEPT: &str = "kept";
+/// The parameter with the name of a field that filtered the list before. These filters stay if somebody chooses more
+/// than a search takes.
+pub(super) const KEPT_FILTER: &str = "kept";
 
-/// Choices of a status. Without one, the list has the animals in the store: all but sold ones.
-const ALL: &str = "all";
+/// The status for animals of all statuses, also sold ones. Without a status, the list has all animals but sold ones.
+pub(super) const ALL_STATUSES: &str = "all";
+
+/// The status for animals that were taken out of the catalogue.
 const WITHDRAWN: &str = "withdrawn";
 
-/// How many animals a page shows.
-const SHOWN: i64 = 50;
+/// The number of animals on a page.
+const PAGE_LENGTH: i64 = 50;
 
+/// The filters of the list of animals, as its parameters have them.
 pub(super) struct Filters<'f> {
-    fields: &'f FieldSet,
-    /// Those that have a value, and the order of the list.
+    pub(super) fields: &'f FieldSet,
+    /// The names and values of all parameters that are not empty, also of the order of the list.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
-    /// Whether nothing can be meant by what was typed.
+    /// Whether no animal can match the text of the search, because it has nothing to search for.
     pub(super) is_impossible: bool,
-    /// The labels of what was chosen when there was no room for more.
-    left_out: Vec<String>,
+    /// The labels of the filters that were chosen although the search takes no more.
+    pub(super) left_out_labels: Vec<String>,
+}
+
+/// The list for another status.
+pub(super) struct OtherList {
+    pub(super) path: String,
+    pub(super) label: &'static str,
+    /// The query that finds its animals.
+    pub(super) query: PetQuery,
+}
+
+/// A filter by the value of a field.
+struct FieldFilter<'f> {
+    field: &'f FieldDefinition,
+    /// The value as the parameter has it.
+    value: &'f str,
+    filter: ValueFilter,
 }
 
 /// Whether a parameter belongs to the list, and stays after a change of animals on it.
@@ -48,292 +69,176 @@ pub(super) fn is_list_parameter(name: &str) -> bool {
     ["q", "status", "category", AGE, SORT, AFTER].contains(&name) || name.starts_with(words::PREFIX)
 }
 
-/// The fields by which the list can be filtered.
-fn offered(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
-    let is_offered =
-        |field: &&FieldDefinition| matches!(field.kind, FieldKind::Choice | FieldKind::Boolean);
-    fields.all().iter().filter(is_offered)
+/// Returns the fields by which the list can be filtered.
+pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
+    fields
+        .all()
+        .iter()
+        .filter(|field| matches!(field.kind, FieldKind::Choice | FieldKind::Boolean))
+}
+
+/// Returns the options for the status of the list, each with its label.
+pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
+    let mut options = forms::status_options();
+    options.insert(0, ("", texts().any_status));
+    options.push((ALL_STATUSES, texts().also_sold));
+    options.push((WITHDRAWN, texts().withdrawn));
+    options
 }
 
 impl<'f> Filters<'f> {
-    pub(super) fn of(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
-        let kept: Vec<&str> = form.all(KEPT).collect();
-        let chosen = |field: &'f FieldDefinition| {
-            let value = form.get(&values::input_of(field));
-            let searched = fields.searched(field.name.as_str(), value).ok();
-            searched
-                .filter(|_| !value.is_empty())
-                .map(|searched| (field, value, searched))
-        };
-        let mut chosen: Vec<(&FieldDefinition, &str, ValueFilter)> =
-            offered(fields).filter_map(chosen).collect();
-        chosen.sort_by_key(|(field, ..)| !kept.contains(&field.name.as_str()));
-        let born = fields.all().iter().find(|field| field.is_birth());
-        let age = form.get(AGE).parse().ok().zip(born);
-        let dates = age.map(|(age, born): (Age, _)| age.range(&born.name, today));
-        let has_room = kept.len() < PetQuery::MOST_VALUES || kept.contains(&AGE);
-        let (dates, without) = if has_room {
-            (dates, None)
-        } else {
-            (None, dates)
-        };
-        let room = PetQuery::MOST_VALUES - usize::from(dates.is_some());
-        let left_out = chosen.split_off(chosen.len().min(room));
-        let (typed, status) = (form.get("q"), form.get("status"));
-        let phrase = Phrase::new(typed);
-        let is_impossible = phrase.is_none() && !typed.is_empty();
-        let age = if dates.is_some() { form.get(AGE) } else { "" };
-        let newest_first = form.get(SORT) != LONGEST;
-        let query = PetQuery {
+    /// Reads the filters in a form or a query, on the day `today`, which decides how old an animal is.
+    pub(super) fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
+        let kept_names: Vec<&str> = form.all(KEPT_FILTER).collect();
+        let mut field_filters = read_field_filters(form, fields);
+        field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
+
+        let mut birth_dates = read_birth_dates(form, fields, today);
+        let has_room_for_age =
+            kept_names.len() < PetQuery::MOST_VALUES || kept_names.contains(&AGE);
+        let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
+        if is_age_left_out {
+            birth_dates = None;
+        }
+        let max_field_filters = PetQuery::MOST_VALUES - usize::from(birth_dates.is_some());
+        let mut left_out_labels = Vec::new();
+        for filter in field_filters.iter().skip(max_field_filters) {
+            left_out_labels.push(values::label_of(filter.field));
+        }
+        field_filters.truncate(max_field_filters);
+        if is_age_left_out {
+            left_out_labels.push(window_texts().age.to_owned());
+        }
+
+        let mut parameters = vec![
+            ("q".to_owned(), form.get("q")),
+            ("status".to_owned(), form.get("status")),
+            ("category".to_owned(), form.get("category")),
+        ];
+        if birth_dates.is_some() {
+            parameters.push((AGE.to_owned(), form.get(AGE)));
+        }
+        for filter in &field_filters {
+            parameters.push((values::input_of(filter.field), filter.value));
+        }
+        if form.get(SORT) == LONGEST_FIRST {
+            parameters.push((SORT.to_owned(), LONGEST_FIRST));
+        }
+        parameters.retain(|(_, value)| !value.is_empty());
+
+        let phrase = Phrase::new(form.get("q"));
+        let is_impossible = phrase.is_none() && !form.get("q").is_empty();
+        let mut query = PetQuery {
             category_id: form.integer("category"),
             phrase,
-            dates,
-            values: chosen
-                .iter()
-                .map(|(.., searched)| searched.clone())
+            dates: birth_dates,
+            values: field_filters
+                .into_iter()
+                .map(|filter| filter.filter)
                 .collect(),
-            newest_first,
-            limit: Limit::new(SHOWN).unwrap_or_default(),
+            newest_first: form.get(SORT) != LONGEST_FIRST,
+            limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
             after: form.integer(AFTER).and_then(PetId::new),
-            ..in_status(status, PetQuery::default())
+            ..PetQuery::default()
         };
-        let category = form.get("category");
-        let members = [
-            ("q", typed),
-            ("status", status),
-            ("category", category),
-            (AGE, age),
-        ];
-        let members = members.map(|(name, value)| (name.to_owned(), value));
-        let of_fields = chosen
-            .iter()
-            .map(|(field, value, _)| (values::input_of(field), *value));
-        let order = (SORT.to_owned(), if newest_first { "" } else { LONGEST });
-        let all = members.into_iter().chain(of_fields).chain([order]);
+        set_status(&mut query, form.get("status"));
         Self {
             fields,
-            parameters: all.filter(|(_, value)| !value.is_empty()).collect(),
+            parameters,
             query,
             is_impossible,
-            left_out: left_out
-                .iter()
-                .map(|(field, ..)| values::label_of(field))
-                .chain(without.map(|_| window_texts().age.to_owned()))
-                .collect(),
+            left_out_labels,
         }
     }
 
+    /// Returns the value of a parameter; empty without it.
     pub(super) fn get(&self, name: &str) -> &'f str {
-        self.parameters
+        let parameter = self
+            .parameters
             .iter()
-            .find(|(of, _)| of == name)
-            .map_or("", |(_, value)| value)
+            .find(|(parameter_name, _)| parameter_name == name);
+        match parameter {
+            Some((_, value)) => value,
+            None => "",
+        }
     }
 
     /// Whether the list is filtered.
-    pub(super) fn is_some(&self) -> bool {
+    pub(super) fn is_filtered(&self) -> bool {
         self.parameters.iter().any(|(name, _)| name != SORT)
     }
 
-    /// The link to the list with these parameters instead, without those that are empty.
-    pub(super) fn to(&self, instead: &[(&str, &str)]) -> String {
-        let stays = |(name, _): &(&str, &str)| instead.iter().all(|(other, _)| other != name);
-        let all = self
-            .parameters
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value));
-        link(
-            "/animals",
-            &all.filter(stays)
-                .chain(instead.iter().copied())
-                .collect::<Vec<_>>(),
-        )
+    /// Returns the path of the list with other values for these parameters. An empty value removes a parameter.
+    pub(super) fn path_with(&self, new_parameters: &[(&str, &str)]) -> String {
+        let mut parameters = Vec::new();
+        for (name, value) in &self.parameters {
+            let is_replaced = new_parameters.iter().any(|(new_name, _)| new_name == name);
+            if !is_replaced {
+                parameters.push((name.as_str(), *value));
+            }
+        }
+        parameters.extend_from_slice(new_parameters);
+        link("/animals", &parameters)
     }
 
-    /// The lists of other statuses, each with its label and what finds its animals.
-    pub(super) fn elsewhere(&self) -> impl Iterator<Item = (String, &'static str, PetQuery)> {
-        let others = ["", "sold", WITHDRAWN]
-            .into_iter()
-            .filter(|of| *of != self.get("status"));
-        others.filter_map(|of| {
-            let (_, label) = statuses().into_iter().find(|(status, _)| *status == of)?;
-            let query = PetQuery {
-                after: None,
-                ..self.query.clone()
+    /// Returns the lists of other statuses with the same filters: animals in the store, sold and withdrawn ones.
+    pub(super) fn other_lists(&self) -> Vec<OtherList> {
+        let mut lists = Vec::new();
+        for status in ["", "sold", WITHDRAWN] {
+            if status == self.get("status") {
+                continue;
+            }
+            let options = status_filter_options();
+            let Some((_, label)) = options.into_iter().find(|(value, _)| *value == status) else {
+                continue;
             };
-            Some((self.to(&[("status", of)]), label, in_status(of, query)))
-        })
+            let mut query = self.query.clone();
+            query.after = None;
+            set_status(&mut query, status);
+            lists.push(OtherList {
+                path: self.path_with(&[("status", status)]),
+                label,
+                query,
+            });
+        }
+        lists
     }
 
-    /// A chip for each filter, which takes it off, and chips for those that people often want next.
-    pub(super) fn chips(&self, desk: &Desk<'_>, categories: &[Category]) -> Markup {
-        let filters = self.parameters.iter().filter(|(name, _)| name != SORT);
-        let in_words = |name: &str, value: &str| match (name, self.query.category_id) {
-            ("q", _) => quoted(&markup::readable(value, SHORT)),
-            ("status", _) => {
-                let status = statuses().into_iter().find(|(of, _)| *of == value);
-                status.map_or(value, |(_, label)| label).to_owned()
-            }
-            ("category", Some(id)) => markup::category(categories, id),
-            (AGE, _) => window_texts()
-                .age_range(value.parse().unwrap_or(Age::UnderOne))
-                .to_owned(),
-            _ => {
-                let words = words::in_words(self.fields.all(), desk.currency(), name, value);
-                words.map_or_else(String::new, |(label, value)| texts().chip(&label, &value))
-            }
-        };
-        let chips: Vec<_> = filters
-            .map(|(name, value)| (name, in_words(name, value)))
-            .collect();
-        let of_fields = self.query.values.iter().map(|value| value.field.as_str());
-        let filtering: Vec<_> = of_fields
-            .chain(self.query.dates.as_ref().map(|_| AGE))
-            .collect();
-        let is_full = filtering.len() == PetQuery::MOST_VALUES;
-        let has_ages = self.query.dates.is_none() && !is_full && self.has_ages();
-        let adds_sold = self.query.on_offer && !self.get("q").is_empty();
-        html! {
-            @if !self.left_out.is_empty() {
-                p.notice.flash role="alert" {
-                    (texts().too_many_filters(PetQuery::MOST_VALUES, &self.left_out.join(", ")))
-                }
-            }
-            // What the printed list has.
-            p.print {
-                @if self.query.on_offer { (texts().any_status) }
-                @for (at, (_, words)) in chips.iter().enumerate() {
-                    @if at > 0 || self.query.on_offer { ", " } bdi { (words) }
-                }
-            }
-            @if !chips.is_empty() || has_ages {
-                ul.chips.no-print aria-label=(texts().filters) {
-                    @for (name, words) in &chips {
-                        li {
-                            a href=(self.to(&[(name, "")])) {
-                                bdi { (words) } " " span aria-hidden="true" { "✕" }
-                                span.hidden { (texts().take_off) }
-                            }
-                        }
-                    }
-                    @if has_ages {
-                        @for age in Age::ALL {
-                            li { a.more href=(self.to(&[(AGE, age.as_str())])) { (window_texts().age_range(age)) } }
-                        }
-                    }
-                    @if adds_sold {
-                        li { a.more href=(self.to(&[("status", ALL)])) { (texts().add_sold) } }
-                    }
-                    @if chips.len() > 1 {
-                        li { a.more href=(link("/animals", &[(SORT, self.get(SORT))])) { (texts().clear) } }
-                    }
-                }
-            }
-            @if is_full {
-                @for name in &filtering {
-                    input type="hidden" form="find" name=(KEPT) value=(name);
-                }
-            }
-        }
-    }
-
-    /// The form to search and to filter.
-    pub(super) fn form(&self, categories: &[Category]) -> Markup {
-        let mut choices = vec![(String::new(), texts().any_category.to_owned())];
-        choices.extend(categories.iter().map(|category| {
-            (
-                category.id.to_string(),
-                markup::readable(category.label.as_str(), SHORT),
-            )
-        }));
-        let chosen = self.get("category");
-        // One without a name.
-        if let Some(id) = self.query.category_id
-            && choices.iter().all(|(value, _)| value != chosen)
-        {
-            choices.push((chosen.to_owned(), texts().category_number(id)));
-        }
-        let status = Input {
-            id: "status",
-            label: texts().status_label,
-            value: self.get("status"),
-            ..Input::default()
-        };
-        let hint = (categories.len() >= MAX_PROPOSED_CATEGORIES).then_some(texts().more_categories);
-        let category = Input {
-            id: "category",
-            label: texts().category,
-            value: chosen,
-            hint,
-            ..Input::default()
-        };
-        let age = Input {
-            id: AGE,
-            label: window_texts().age,
-            value: self.get(AGE),
-            ..Input::default()
-        };
-        let ages = Age::ALL.map(|age| (age.as_str(), window_texts().age_range(age)));
-        let ages = [&[("", texts().any_value)], &ages[..]].concat();
-        html! {
-            form.card #find method="get" action="/animals" role="search" data-search {
-                @if !self.query.newest_first { input type="hidden" name=(SORT) value=(LONGEST); }
-                div.row {
-                    div.field.search {
-                        label for="q" { (texts().find_label) }
-                        input #q name="q" type="search" value=(self.get("q")) autocomplete="off"
-                            dir="auto" maxlength=(Phrase::LENGTH) autofocus;
-                    }
-                    button.main { (texts().find) }
-                }
-                details {
-                    summary { (texts().filter) }
-                    div.row {
-                        (status.choose(&statuses()))
-                        (category.choose(&choices))
-                        @if self.has_ages() { (age.choose(&ages)) }
-                        @for field in offered(self.fields) { (self.choice(field)) }
-                        button { (texts().show) }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether animals have a day of birth.
-    fn has_ages(&self) -> bool {
+    /// Whether the animals of the store have a day of birth.
+    pub(super) fn has_ages(&self) -> bool {
         self.fields.all().iter().any(FieldDefinition::is_birth)
     }
+}
 
-    /// The choice of a value of a field.
-    fn choice(&self, field: &FieldDefinition) -> Markup {
-        let (id, label) = (values::input_of(field), values::label_of(field));
-        let value = self.get(&id);
-        let options = values::options(field, texts().any_value, value);
-        Input {
-            id: &id,
-            label: &label,
-            value,
-            ..Input::default()
+/// Reads the filters by fields in a form. A value that its field cannot have is left out.
+fn read_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilter<'f>> {
+    let mut field_filters = Vec::new();
+    for field in filterable_fields(fields) {
+        let value = form.get(&values::input_of(field));
+        if value.is_empty() {
+            continue;
         }
-        .choose(&options)
+        if let Ok(filter) = fields.searched(field.name.as_str(), value) {
+            field_filters.push(FieldFilter {
+                field,
+                value,
+                filter,
+            });
+        }
     }
+    field_filters
 }
 
-/// A query for the animals in what was chosen as a status.
-fn in_status(status: &str, query: PetQuery) -> PetQuery {
-    let (on_offer, withdrawn) = (status.is_empty(), status == WITHDRAWN);
-    PetQuery {
-        status: status.parse().ok(),
-        on_offer,
-        withdrawn,
-        ..query
-    }
+/// Reads the age in a form as a filter by the day of birth, if animals have one.
+fn read_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
+    let age: Age = form.get(AGE).parse().ok()?;
+    let birth_field = fields.all().iter().find(|field| field.is_birth())?;
+    Some(age.range(&birth_field.name, today))
 }
 
-fn statuses() -> Vec<(&'static str, &'static str)> {
-    let mut statuses = forms::status_options();
-    statuses.insert(0, ("", texts().any_status));
-    statuses.extend([(ALL, texts().also_sold), (WITHDRAWN, texts().withdrawn)]);
-    statuses
+/// Lets a query find the animals in a status of [`status_filter_options`].
+fn set_status(query: &mut PetQuery, status: &str) {
+    query.status = status.parse().ok();
+    query.on_offer = status.is_empty();
+    query.withdrawn = status == WITHDRAWN;
 }

@@ -2,71 +2,78 @@
 
 use petstore_domain::{
     PetStatus,
-    store_area::{Category, FieldSet, Photo, PhotoSize, StorePet, asking_price},
+    store_area::{FieldSet, Photo, PhotoSize, StorePet, asking_price},
 };
 use petstore_languages::look::{Animal, Drawings, PORTRAIT, focus};
 
-use super::parts;
+use super::{parts, pet_schema::PetSchema};
 use crate::prelude::*;
 
-/// The animal as it looks: its first photo, or the drawing of its kind, and the others below.
-pub(super) fn portrait(
-    desk: &Desk<'_>,
-    pet: &StorePet,
-    (categories, fields): (&[Category], &FieldSet),
-) -> Markup {
-    let (animal, mut drawings) = (Animal::whole(pet, fields), Drawings::default());
-    let category = markup::category(categories, pet.category_id);
-    let is_served = desk.app().photos.place().is_some();
-    let photos = if is_served { animal.photos } else { &[] };
-    let large = |photo: &Photo| photo.path(PhotoSize::Large);
+/// Shows the first photo of the animal, or the drawing of its kind, with the further photos below it.
+pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
+    let animal = Animal::whole(pet, schema.fields);
+    let category = markup::category(schema.categories, pet.category_id);
+    let has_photo_files = desk.app().photos.place().is_some();
+    let photos = if has_photo_files { animal.photos } else { &[] };
+    let mut drawings = Drawings::default();
     html! {
         div.portrait {
             div.picture {
                 @if let Some(photo) = photos.first() {
-                    a href=(large(photo)) { (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1)) }
+                    a href=(photo.path(PhotoSize::Large)) {
+                        (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1))
+                    }
                 } @else { (drawings.draw(&animal, Some(&category))) }
             }
-            @if photos.len() > 1 {
-                ul.strip {
-                    @for (at, photo) in photos.iter().enumerate().skip(1) {
-                        li {
-                            a href=(large(photo)) {
-                                img class=[focus(photo.focus)] src=(photo.path(PhotoSize::Small)) alt=(animal.alt(at, photo))
-                                    width="72" height="54" loading="lazy";
-                            }
-                        }
-                    }
-                }
-            }
+            @if photos.len() > 1 { (further_photos(&animal, photos)) }
             (drawings.symbols())
         }
     }
 }
 
-/// The address of its public page, if it has one.
-fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
-    let url = desk.visit.console.settings.window.as_ref();
-    let url = url.filter(|_| pet.withdrawn.is_none() && pet.status != PetStatus::Sold);
-    url.map(|url| format!("{url}/animals/{}", pet.id))
+/// Shows all photos after the first one, each with a link to its large size.
+fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
+    html! {
+        ul.strip {
+            @for (index, photo) in photos.iter().enumerate().skip(1) {
+                li {
+                    a href=(photo.path(PhotoSize::Large)) {
+                        img class=[focus(photo.focus)] src=(photo.path(PhotoSize::Small)) alt=(animal.alt(index, photo))
+                            width="72" height="54" loading="lazy";
+                    }
+                }
+            }
+        }
+    }
 }
 
-/// What its card for the kennel has below its picture and its name, which everybody may see.
-pub(super) fn card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
+/// Returns the URL of the animal in the public window, if it has a page there.
+fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
+    let is_public = pet.withdrawn.is_none() && pet.status != PetStatus::Sold;
+    let window_url = desk.visit.console.settings.window.as_ref()?;
+    is_public.then(|| format!("{window_url}/animals/{}", pet.id))
+}
+
+/// Shows what the printed card for the kennel has below the picture and the name. Everybody may see it.
+pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let animal = Animal::public(pet, fields);
+    // With a breed, the line below the name does not have the species.
+    let mut species = None;
+    if animal.word("breed").is_some() {
+        species = animal.word("species");
+    }
     html! {
         div.print {
-            // With a breed, the line below the name has no species.
-            @if let Some(species) = animal.word("species").filter(|_| animal.word("breed").is_some()) { p { (species) } }
+            @if let Some(species) = species { p { (species) } }
             @if let Some(story) = animal.description() { p { (markup::lines(story)) } }
             @if let Some(page) = public_page(desk, pet) { (markup::qr_code(&page, &page)) p { (page) } }
         }
     }
 }
 
-/// Its name, and what people ask first.
+/// Shows the name of the animal, and what people ask first.
 pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
-    let line = Animal::whole(pet, fields).line(parts::today(desk));
+    let summary = Animal::whole(pet, fields).line(parts::today(desk));
     let price = asking_price(pet, fields);
     html! {
         div {
@@ -74,7 +81,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
                 h1 { (markup::name(pet.name.as_str(), LONG)) }
                 (markup::pet_badge(pet))
             }
-            @if !line.is_empty() { p.line { bdi { (line) } } }
+            @if !summary.is_empty() { p.line { bdi { (summary) } } }
             p {
                 @if let Some(price) = &price {
                     strong.price { (amount(price.as_str(), desk.currency())) } " · "
@@ -85,13 +92,15 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
     }
 }
 
+/// Shows the links and buttons that edit, print and publish the animal.
 pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id);
+    let may_edit = desk.may_write() && pet.withdrawn.is_none();
     let has_photos = desk.app().photos.place().is_some() || !pet.photos.all().is_empty();
     html! {
         div.head {
             div.buttons {
-                @if desk.may_write() && pet.withdrawn.is_none() {
+                @if may_edit {
                     a.button href={ (path) "/edit" } { (texts().edit) }
                     @if has_photos { a.button href={ (path) "/photos" } { (texts().manage_photos) } }
                 }

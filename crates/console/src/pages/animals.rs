@@ -2,86 +2,61 @@
 
 use petstore_domain::{
     PetId,
-    store_area::{Category, FieldSet, Given, Order, PetQuery, StorePet},
+    store_area::{FieldDefinition, FieldSet, Given, Order, PetQuery, StorePet},
 };
 use petstore_languages::look::{Animal, Drawings};
 
 use super::{
-    animal_filters::{AFTER, Filters, LONGEST, SORT},
+    animal_filters::{AFTER, Filters, LONGEST_FIRST, SORT},
+    filter_views::{chips, filter_form},
     order_rows,
     parts::{self, animal_card, empty_store_card, page_links},
+    pet_schema::PetSchema,
     selected,
 };
 use crate::{layout::Follows, prelude::*, session};
 
-/// How many animals are counted.
-const COUNTED: usize = 10_000;
+/// The largest number of animals that the list counts.
+const MAX_COUNT: usize = 10_000;
 
+/// Shows the list that the query of the request asks for.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     show(desk, &desk.visit.query, &Errors::default()).await
 }
 
-/// The list that the form asks for, with what is wrong about a change of it.
+/// Shows the list that a form asks for, with what is wrong about a change of its animals.
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
-    let typed = form.get("q");
     let fields = desk.store().fields().await?;
-    let filters = Filters::of(form, &fields, parts::today(desk));
-    let query = &filters.query;
-    let (mut pets, next) = if filters.is_impossible {
-        (Vec::new(), None)
-    } else {
-        desk.store().list_store_pets(query).await?
-    };
-    let mut count = count(desk, query, pets.len(), next.is_some()).await?;
-    if query.after.is_none() {
-        let meant = find_exact_matches(desk, &fields, typed).await?;
-        for pet in &meant {
-            pets.retain(|other| other.id != pet.id);
-            pets.insert(0, pet.clone());
-        }
-        if next.is_none() {
-            count = Some(pets.len());
-        }
-        // Nothing else can be meant, so its page follows, but not while somebody types.
-        if let ([one], [_], true) = (&meant[..], &pets[..], errors.is_empty())
-            && !session::is_from_script(desk.visit.request)
-        {
-            return Ok(Reply::See(format!("/animals/{}", one.id), None));
-        }
+    let filters = Filters::from_form(form, &fields, parts::today(desk));
+    let list_page = load_page(desk, &filters).await?;
+    // Only this animal can be meant, so its page follows. A script sends requests while somebody types.
+    if let Some(id) = list_page.only_match
+        && errors.is_empty()
+        && !session::is_from_script(desk.visit.request)
+    {
+        return Ok(Reply::See(format!("/animals/{id}"), None));
     }
-    let nothing = if pets.is_empty() {
-        nothing_found(desk, &filters).await?
-    } else {
-        html! {}
-    };
-    let open = pets
-        .iter()
-        .filter_map(|pet| pet.order_id)
-        .filter(|_| desk.may_write());
-    let orders = order_rows::load_orders(desk, open).await?;
-    let shown = pets
+
+    let pets = &list_page.pets;
+    let shown_category_ids = pets
         .iter()
         .map(|pet| pet.category_id)
-        .chain(query.category_id)
+        .chain(filters.query.category_id)
         .collect();
-    let categories = desk.load_category_choices(shown).await?;
-    let order = if query.newest_first {
-        [
-            (texts().newest_first, None),
-            (texts().longest_first, Some(LONGEST)),
-        ]
-    } else {
-        [
-            (texts().longest_first, None),
-            (texts().newest_first, Some("")),
-        ]
+    let categories = desk.load_category_choices(shown_category_ids).await?;
+    let schema = PetSchema {
+        categories: &categories,
+        fields: &fields,
     };
-    let next = next.map(|id| filters.to(&[(AFTER, &id.get().to_string())]));
-    let first = query.after.map(|_| filters.to(&[]));
-    let end = desk.default_end().strftime("%F").to_string();
-    let found = wording::animal_count(count, pets.len(), COUNTED);
-    let with_boxes = desk.may_write() && !query.withdrawn;
-    let table = table(desk, &pets, &fields, &orders, &categories, with_boxes);
+    let results = if pets.is_empty() && filters.is_filtered() {
+        nothing_found_card(desk, &filters).await?
+    } else if pets.is_empty() {
+        empty_store_card(desk)
+    } else {
+        pet_table(desk, form, &filters, &list_page, schema, errors).await?
+    };
+
+    let count_text = wording::animal_count(list_page.count, pets.len(), MAX_COUNT);
     let content = html! {
         div.head {
             h1 { (texts().animals_heading) }
@@ -91,146 +66,255 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             }
         }
         (errors.summary())
-        (filters.form(&categories))
-        div #results.stack data-live data-found=(found) {
-            (filters.chips(desk, &categories))
-            @if !pets.is_empty() {
-                p.muted {
-                    (found)
-                    @for (label, sort) in order {
-                        @if let Some(sort) = sort { span.no-print { " · " a href=(filters.to(&[(SORT, sort)])) { (label) } } }
-                        @else { " · " (label) }
-                    }
-                }
-            }
-            @if pets.is_empty() && filters.is_some() { (nothing) } @else if pets.is_empty() {
-                (empty_store_card(desk))
-            } @else if with_boxes {
-                form.several method="post" action="/animals/selected" {
-                    (desk.key("selected"))
-                    // The page of the list.
-                    input type="hidden" name=(AFTER) value=(form.raw(AFTER));
-                    @for (name, value) in &filters.parameters { input type="hidden" name=(name) value=(value); }
-                    a.skip href="#selected" { (texts().skip_list) }
-                    (table)
-                    (page_links(first.as_deref(), next.as_deref()))
-                    (selected::bar((&categories, &fields), (form, &end), errors))
-                }
-            } @else {
-                (table)
-                (page_links(first.as_deref(), next.as_deref()))
-            }
+        (filter_form(&filters, &categories))
+        div #results.stack data-live data-found=(count_text) {
+            (chips(&filters, desk, &categories))
+            @if !pets.is_empty() { p.muted { (count_text) (sort_links(&filters)) } }
+            (results)
         }
     };
-    let page = Page::new(texts().animals_heading, content);
-    let follows = if filters.is_some() || errors.is_empty() {
+    let follows = if filters.is_filtered() || errors.is_empty() {
         Follows::Everything
     } else {
         Follows::Nothing
     };
-    Ok(page.following(follows).into())
+    Ok(Page::new(texts().animals_heading, content)
+        .following(follows)
+        .into())
 }
 
-/// What a list says that finds nothing: in which other lists the animals are.
-async fn nothing_found(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Markup, StoreError> {
-    let (typed, mut elsewhere) = (filters.get("q"), Vec::new());
-    for (path, label, query) in filters
-        .elsewhere()
-        .filter(|(.., query)| query.phrase.is_some())
-    {
-        let (pets, next) = desk.store().list_store_pets(&query).await?;
-        let count = count(desk, &query, pets.len(), next.is_some()).await?;
-        let found = wording::animal_count(count, pets.len(), COUNTED);
-        elsewhere.extend((!pets.is_empty()).then_some((path, label, found)));
+/// A page of the list of animals.
+struct ListPage {
+    pets: Vec<StorePet>,
+    /// The position of the next page, if there is one.
+    next_position: Option<PetId>,
+    /// The number of all animals of the list; `None` if counting them would be slow.
+    count: Option<usize>,
+    /// The only animal of the list, if the text of the search is its number or its value of a unique field.
+    only_match: Option<PetId>,
+}
+
+/// Loads the page of the list that the filters ask for.
+///
+/// The first page begins with the animals that [`find_exact_matches`] finds, even if no filter matches them.
+async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, StoreError> {
+    let query = &filters.query;
+    let (mut pets, next_position) = if filters.is_impossible {
+        (Vec::new(), None)
+    } else {
+        desk.store().list_store_pets(query).await?
+    };
+    let mut count = count_pets(desk, query, pets.len(), next_position.is_some()).await?;
+
+    let mut only_match = None;
+    if query.after.is_none() {
+        let exact_matches = find_exact_matches(desk, filters.fields, filters.get("q")).await?;
+        for pet in &exact_matches {
+            pets.retain(|listed_pet| listed_pet.id != pet.id);
+            pets.insert(0, pet.clone());
+        }
+        if next_position.is_none() {
+            count = Some(pets.len());
+        }
+        if exact_matches.len() == 1 && pets.len() == 1 {
+            only_match = Some(pets[0].id);
+        }
     }
+    Ok(ListPage {
+        pets,
+        next_position,
+        count,
+        only_match,
+    })
+}
+
+/// Counts the animals that a query finds, up to one more than [`MAX_COUNT`]. Returns `None` if that would be slow.
+///
+/// `page_length` is the number of animals on the page that was read, and `has_next_page` says whether another follows.
+async fn count_pets(
+    desk: &Desk<'_>,
+    query: &PetQuery,
+    page_length: usize,
+    has_next_page: bool,
+) -> Result<Option<usize>, StoreError> {
+    if query.after.is_none() && !has_next_page {
+        return Ok(Some(page_length));
+    }
+    if query.withdrawn || !(query.on_offer || query.is_search()) {
+        return Ok(None);
+    }
+    let query_of_all_pages = PetQuery {
+        after: None,
+        ..query.clone()
+    };
+    let count = desk
+        .store()
+        .count_on_offer(&query_of_all_pages, MAX_COUNT + 1)
+        .await?;
+    Ok(Some(count))
+}
+
+/// Finds the animals that a text identifies: by their number, or by their value of a unique field, such as a scanned
+/// microchip.
+///
+/// An animal can be in the result more than once.
+pub(super) async fn find_exact_matches(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    text: &str,
+) -> Result<Vec<StorePet>, StoreError> {
+    let mut matching_pets = Vec::new();
+    // The number can also be the name of another animal, so the search goes on.
+    if let Some(id) = forms::parse_number(text).and_then(PetId::new) {
+        matching_pets.extend(desk.store().get_store_pet(id).await?);
+    }
+    for field in fields.all() {
+        if field.is_unique {
+            matching_pets.extend(find_by_unique_value(desk, fields, field, text).await?);
+        }
+    }
+    Ok(matching_pets)
+}
+
+/// Finds the animals with this value of a unique field: the withdrawn ones by a search, and the owner of the value.
+async fn find_by_unique_value(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    field: &FieldDefinition,
+    text: &str,
+) -> Result<Vec<StorePet>, StoreError> {
+    let mut matching_pets = Vec::new();
+    if let Ok(value_filter) = fields.searched(field.name.as_str(), text) {
+        let query = PetQuery {
+            values: vec![value_filter],
+            withdrawn: true,
+            ..PetQuery::default()
+        };
+        let (withdrawn_pets, _) = desk.store().list_store_pets(&query).await?;
+        matching_pets.extend(withdrawn_pets);
+    }
+    if let Given::Set(value) = field.in_cell(text)
+        && let Some(key) = fields.unique_key(field.name.as_str(), &value)
+    {
+        for owner_id in desk.store().owners(key).await? {
+            matching_pets.extend(desk.store().get_store_pet(owner_id).await?);
+        }
+    }
+    Ok(matching_pets)
+}
+
+/// Shows that the list has no animal, with links to the other lists that have animals for the text of the search.
+async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Markup, StoreError> {
+    let mut links = Vec::new();
+    for list in filters.other_lists() {
+        if list.query.phrase.is_none() {
+            continue;
+        }
+        let (pets, next_position) = desk.store().list_store_pets(&list.query).await?;
+        let count = count_pets(desk, &list.query, pets.len(), next_position.is_some()).await?;
+        if !pets.is_empty() {
+            let count_text = wording::animal_count(count, pets.len(), MAX_COUNT);
+            links.push(html! {
+                a href=(list.path) { (list.label) (window_texts().colon) (count_text) }
+            });
+        }
+    }
+
+    let text = filters.get("q");
     Ok(html! {
         div.card.empty {
-            @if elsewhere.is_empty() {
+            @if links.is_empty() {
                 strong { (texts().nothing_found) }
                 p { (texts().nothing_found_hint) }
             } @else {
                 strong { (texts().none_here) }
-                @for (path, label, found) in elsewhere {
-                    p { a href=(path) { (label) (window_texts().colon) (found) } }
-                }
+                @for link in links { p { (link) } }
             }
-            @if !typed.is_empty() {
-                a href=(parts::link("/orders", &[("q", typed), ("status", "all")])) {
-                    (texts().search_orders(&markup::readable(typed, SHORT)))
+            @if !text.is_empty() {
+                a href=(parts::link("/orders", &[("q", text), ("status", "all")])) {
+                    (texts().search_orders(&markup::readable(text, SHORT)))
                 }
             }
         }
     })
 }
 
-/// How many animals a query finds, at most [`COUNTED`] and one more; `None` if that would be slow.
-async fn count(
+/// Shows the order of the list, and a link to the list in the other order.
+fn sort_links(filters: &Filters<'_>) -> Markup {
+    let mut label = texts().newest_first;
+    let mut other_label = texts().longest_first;
+    let mut other_value = LONGEST_FIRST;
+    if !filters.query.newest_first {
+        label = texts().longest_first;
+        other_label = texts().newest_first;
+        other_value = "";
+    }
+    html! {
+        " · " (label)
+        span.no-print {
+            " · " a href=(filters.path_with(&[(SORT, other_value)])) { (other_label) }
+        }
+    }
+}
+
+/// Shows the animals of a page with the links to other pages. Members who may change animals get the form for it.
+async fn pet_table(
     desk: &Desk<'_>,
-    query: &PetQuery,
-    on_page: usize,
-    has_more: bool,
-) -> Result<Option<usize>, StoreError> {
-    if query.after.is_none() && !has_more {
-        return Ok(Some(on_page));
+    form: &Form,
+    filters: &Filters<'_>,
+    list_page: &ListPage,
+    schema: PetSchema<'_>,
+    errors: &Errors,
+) -> Result<Markup, StoreError> {
+    let pets = &list_page.pets;
+    let mut order_ids = Vec::new();
+    if desk.may_write() {
+        order_ids.extend(pets.iter().filter_map(|pet| pet.order_id));
     }
-    if query.withdrawn || !(query.on_offer || query.is_search()) {
-        return Ok(None);
-    }
-    let all = PetQuery {
-        after: None,
-        ..query.clone()
+    let orders = order_rows::load_orders(desk, order_ids.into_iter()).await?;
+
+    let next_page = list_page
+        .next_position
+        .map(|id| filters.path_with(&[(AFTER, &id.get().to_string())]));
+    let first_page = filters.query.after.map(|_| filters.path_with(&[]));
+    let has_form = desk.may_write() && !filters.query.withdrawn;
+    let table = html! {
+        (table(desk, pets, schema, &orders, has_form))
+        (page_links(first_page.as_deref(), next_page.as_deref()))
     };
-    Ok(Some(desk.store().count_on_offer(&all, COUNTED + 1).await?))
+    if !has_form {
+        return Ok(table);
+    }
+
+    let default_end = desk.default_end().strftime("%F").to_string();
+    let bar = selected::bar(
+        (schema.categories, schema.fields),
+        (form, &default_end),
+        errors,
+    );
+    Ok(html! {
+        form.several method="post" action="/animals/selected" {
+            (desk.key("selected"))
+            // The form leads back to this page of the list.
+            input type="hidden" name=(AFTER) value=(form.raw(AFTER));
+            @for (name, value) in &filters.parameters { input type="hidden" name=(name) value=(value); }
+            a.skip href="#selected" { (texts().skip_list) }
+            (table)
+            (bar)
+        }
+    })
 }
 
-/// The animals that only what was typed means: as their number, or as the value of a unique field, such
-/// as a scanned microchip.
-pub(super) async fn find_exact_matches(
-    desk: &Desk<'_>,
-    fields: &FieldSet,
-    typed: &str,
-) -> Result<Vec<StorePet>, StoreError> {
-    let mut found = Vec::new();
-    // A number can also be a name.
-    if let Some(id) = forms::parse_number(typed).and_then(PetId::new) {
-        found.extend(desk.store().get_store_pet(id).await?);
-    }
-    for field in fields.all().iter().filter(|field| field.is_unique) {
-        if let Ok(value) = fields.searched(field.name.as_str(), typed) {
-            let query = PetQuery {
-                values: vec![value],
-                withdrawn: true,
-                ..PetQuery::default()
-            };
-            found.extend(desk.store().list_store_pets(&query).await?.0);
-        }
-        if let Given::Set(value) = field.in_cell(typed)
-            && let Some(key) = fields.unique_key(field.name.as_str(), &value)
-        {
-            for owner in desk.store().owners(key).await? {
-                found.extend(desk.store().get_store_pet(owner).await?);
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// Animals with their pictures and what tells them apart, and with the contacts of these orders.
+/// Shows animals with their pictures and what tells them apart, and with the contacts of `orders`.
+///
+/// `has_boxes` adds a box to each animal, with which a member selects it.
 fn table(
     desk: &Desk<'_>,
     pets: &[StorePet],
-    fields: &FieldSet,
+    schema: PetSchema<'_>,
     orders: &[Order],
-    categories: &[Category],
     has_boxes: bool,
 ) -> Markup {
-    let ticked = |pet: &StorePet| {
-        let id = pet.id.get().to_string();
-        desk.visit
-            .form
-            .all("pet")
-            .any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
-    };
     let labels = [
         texts().name,
         texts().price,
@@ -246,20 +330,12 @@ fn table(
     };
     let mut drawings = Drawings::default();
     let rows = html! {
-        @for (at, pet) in pets.iter().enumerate() {
-            @let animal = Animal::whole(pet, fields);
+        @for (index, pet) in pets.iter().enumerate() {
+            @let animal = Animal::whole(pet, schema.fields);
+            @let category = markup::category(schema.categories, pet.category_id);
             tr {
-                @if has_boxes {
-                    td.tick {
-                        label {
-                            input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
-                                checked[ticked(pet)]
-                                aria-label=(texts().select(&markup::plain_name(pet.name.as_str())));
-                        }
-                    }
-                }
-                @let category = markup::category(categories, pet.category_id);
-                td.first { (animal_card(desk, &animal, &category, (&mut drawings, at))) }
+                @if has_boxes { td.tick { (selection_box(desk, pet)) } }
+                td.first { (animal_card(desk, &animal, &category, &mut drawings, index)) }
                 td.price {
                     @if let Some(price) = animal.price() { (amount(price, desk.currency())) }
                 }
@@ -272,7 +348,7 @@ fn table(
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
                 td data-label=(texts().changed_at) {
                     small {
-                        @if let Some(at) = pet.updated_at { (markup::time(at, desk.visit.now)) }
+                        @if let Some(updated_at) = pet.updated_at { (markup::time(updated_at, desk.visit.now)) }
                         @else { "–" }
                     }
                 }
@@ -280,4 +356,25 @@ fn table(
         }
     };
     html! { (drawings.symbols()) (markup::table(&headings, &rows)) }
+}
+
+/// Shows the box that selects an animal. Its value is the id and the version of the animal, such as `7:3`.
+fn selection_box(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+    let label = texts().select(&markup::plain_name(pet.name.as_str()));
+    html! {
+        label {
+            input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
+                checked[is_selected(desk, pet)] aria-label=(label);
+        }
+    }
+}
+
+/// Whether the submitted form selects an animal, in any version.
+fn is_selected(desk: &Desk<'_>, pet: &StorePet) -> bool {
+    let id = pet.id.get().to_string();
+    desk.visit
+        .form
+        .all("pet")
+        .filter_map(|selection| selection.split_once(':'))
+        .any(|(selected_id, _)| selected_id == id)
 }

@@ -1,5 +1,5 @@
-//! The names of categories that a page needs. A store may have any number of categories, so no page
-//! reads all of them; only a form in which a name was typed looks through them.
+//! The names of categories that a page needs. A store may have any number of categories, so no page reads all of them.
+//! Only a form in which a member of the staff typed a name looks through them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,81 +13,100 @@ use petstore_store::StoreError;
 
 use crate::{desk::Desk, forms};
 
-/// How many categories a form proposes.
+/// The number of categories that a form proposes. The last page of categories can add some.
 pub(super) const MAX_PROPOSED_CATEGORIES: usize = 500;
 
-/// How many reads of a page are in progress at once.
+/// The number of reads of a page that are in progress at the same time.
 pub(super) const MAX_CONCURRENT_READS: usize = 8;
 
-/// The largest page of categories.
+/// The first categories of a store in the order of their numbers.
+struct FirstCategories {
+    categories: Vec<Category>,
+    /// The number of the last of these categories; `None` if the store has no others.
+    last_id: Option<i64>,
+}
+
+/// Returns the limit of the largest page of a list.
 pub(super) fn largest_page_limit() -> Limit {
     Limit::new(Limit::MAX.into()).unwrap_or_default()
 }
 
+/// Returns the limit of a page with one row.
+fn single_row_limit() -> Limit {
+    Limit::new(1).unwrap_or_default()
+}
+
 impl Desk<'_> {
-    /// The category with this number, if it has a name.
+    /// Returns the category with this number, if it has a name.
     pub(super) async fn load_category(&self, id: i64) -> Result<Option<Category>, StoreError> {
-        let (after, one) = (id.checked_sub(1), Limit::new(1).unwrap_or_default());
-        let (found, _) = self.store().list_categories(after, one).await?;
-        Ok(found.into_iter().find(|category| category.id == id))
+        let after = id.checked_sub(1);
+        let (page, _) = self
+            .store()
+            .list_categories(after, single_row_limit())
+            .await?;
+        Ok(page.into_iter().find(|category| category.id == id))
     }
 
-    /// Those of these categories that have a name.
+    /// Returns the categories with these numbers, without those that have no name.
     pub(super) async fn load_categories(
         &self,
         ids: BTreeSet<i64>,
     ) -> Result<Vec<Category>, StoreError> {
-        let read = stream::iter(ids)
+        let categories: Vec<Option<Category>> = stream::iter(ids)
             .map(|id| self.load_category(id))
-            .buffered(MAX_CONCURRENT_READS);
-        let found: Vec<Option<Category>> = read.try_collect().await?;
-        Ok(found.into_iter().flatten().collect())
+            .buffered(MAX_CONCURRENT_READS)
+            .try_collect()
+            .await?;
+        Ok(categories.into_iter().flatten().collect())
     }
 
-    /// The first categories, which a form proposes, and the others of these.
+    /// Returns the categories that a form proposes, and the categories with the numbers `ids`, which it shows.
     pub(super) async fn load_category_choices(
         &self,
-        ids: BTreeSet<i64>,
+        mut ids: BTreeSet<i64>,
     ) -> Result<Vec<Category>, StoreError> {
-        let (mut categories, last) = self.first_categories().await?;
-        if let Some(last) = last {
-            categories.extend(
-                self.load_categories(ids.into_iter().filter(|&id| id > last).collect())
-                    .await?,
-            );
+        let mut choices = self.load_first_categories().await?;
+        if let Some(last_id) = choices.last_id {
+            ids.retain(|&id| id > last_id);
+            choices.categories.extend(self.load_categories(ids).await?);
         }
-        Ok(categories)
+        Ok(choices.categories)
     }
 
-    /// The first categories, and the others that somebody may mean who typed this.
+    /// Returns the categories that a form proposes, and all categories with one of these names or numbers.
     pub(super) async fn load_categories_by_names(
         &self,
-        typed: impl IntoIterator<Item = impl AsRef<str>>,
+        names: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Vec<Category>, StoreError> {
-        let (mut categories, mut after) = self.first_categories().await?;
-        let typed: HashSet<_> = typed
+        let names: HashSet<_> = names
             .into_iter()
-            .map(|typed| text::compared(typed.as_ref()))
+            .map(|name| text::compared(name.as_ref()))
             .collect();
+        let FirstCategories {
+            mut categories,
+            last_id: mut after,
+        } = self.load_first_categories().await?;
+
         while after.is_some() {
             let (page, next) = self
                 .store()
                 .list_categories(after, largest_page_limit())
                 .await?;
-            let is_typed = |category: &Category| {
-                forms::names_of(category)
-                    .iter()
-                    .any(|name| typed.contains(&text::compared(name)))
-            };
-            categories.extend(page.into_iter().filter(is_typed));
+            for category in page {
+                let mut category_names = forms::names_of(&category).into_iter();
+                if category_names.any(|name| names.contains(&text::compared(&name))) {
+                    categories.push(category);
+                }
+            }
             after = next;
         }
         Ok(categories)
     }
 
-    /// The first categories, and the number of the last of them if more follow.
-    async fn first_categories(&self) -> Result<(Vec<Category>, Option<i64>), StoreError> {
-        let (mut categories, mut after) = (Vec::new(), None);
+    /// Reads pages of categories until a form has enough proposals.
+    async fn load_first_categories(&self) -> Result<FirstCategories, StoreError> {
+        let mut categories = Vec::new();
+        let mut after = None;
         loop {
             let (page, next) = self
                 .store()
@@ -96,22 +115,30 @@ impl Desk<'_> {
             categories.extend(page);
             after = next;
             if after.is_none() || categories.len() >= MAX_PROPOSED_CATEGORIES {
-                return Ok((categories, after));
+                return Ok(FirstCategories {
+                    categories,
+                    last_id: after,
+                });
             }
         }
     }
 
-    /// A number above this one that no category and no animal has; `None` if none is found. The steps double
-    /// until a number is free, and halve until the number before it is used.
+    /// Finds a number above `last_used` that no category and no animal has. Returns `None` if it finds none.
+    ///
+    /// The steps double until a number is free, and then halve until the number before it is used.
     pub(super) async fn find_free_category_number(
         &self,
-        above: i64,
+        last_used: i64,
     ) -> Result<Option<i64>, StoreError> {
-        let (mut used, mut step) = (above, 1_i64);
+        let mut used = last_used;
         // Most numbers that are used have a name, and follow each other.
-        for category in self.first_categories().await?.0 {
-            used += i64::from(category.id == used + 1);
+        for category in self.load_first_categories().await?.categories {
+            if category.id == used + 1 {
+                used += 1;
+            }
         }
+
+        let mut step: i64 = 1;
         let mut free = loop {
             let Some(number) = used.checked_add(step) else {
                 return Ok(None);
@@ -119,32 +146,38 @@ impl Desk<'_> {
             if !self.is_category_number_used(number).await? {
                 break number;
             }
-            (used, step) = (number, step.saturating_mul(2));
+            used = number;
+            step = step.saturating_mul(2);
         };
+
         while free - used > 1 {
             let middle = used + (free - used) / 2;
-            *(if self.is_category_number_used(middle).await? {
-                &mut used
+            if self.is_category_number_used(middle).await? {
+                used = middle;
             } else {
-                &mut free
-            }) = middle;
+                free = middle;
+            }
         }
         Ok(Some(free))
     }
 
-    /// Whether a category or an animal has this number.
+    /// Whether a category or an animal has this number of a category.
     pub(super) async fn is_category_number_used(&self, number: i64) -> Result<bool, StoreError> {
-        let mut is_used = self.load_category(number).await?.is_some();
+        if self.load_category(number).await?.is_some() {
+            return Ok(true);
+        }
         for withdrawn in [false, true] {
-            let (category_id, limit) = (Some(number), Limit::new(1).unwrap_or_default());
             let query = PetQuery {
-                category_id,
+                category_id: Some(number),
                 withdrawn,
-                limit,
+                limit: single_row_limit(),
                 ..PetQuery::default()
             };
-            is_used = is_used || !self.store().list_store_pets(&query).await?.0.is_empty();
+            let (pets, _) = self.store().list_store_pets(&query).await?;
+            if !pets.is_empty() {
+                return Ok(true);
+            }
         }
-        Ok(is_used)
+        Ok(false)
     }
 }

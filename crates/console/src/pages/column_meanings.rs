@@ -8,14 +8,14 @@ use petstore_languages::{all_field_labels, console::Label, in_each_language};
 use super::values;
 use crate::prelude::*;
 
-/// The members that a column can have, besides the fields: the inputs for them, and their labels.
+/// The members that a column can have in addition to the fields: the names of their inputs, and their labels.
 pub(super) const MEMBERS: [(&str, Label); 3] = [
     ("name", |texts| texts.name),
     ("category", |texts| texts.category),
     ("status", |texts| texts.status_label),
 ];
 
-/// The headings of members in files of an import.
+/// The headings of members in files of an import, each with the name of its input.
 const IMPORTED_HEADINGS: [(&str, &str); 2] = [("animal", "name"), ("categoryid", "category")];
 
 /// Returns the possible meanings of a column: the name of an input of an animal, and its label.
@@ -30,12 +30,14 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     choices
 }
 
-/// The headings that are known, each with the name of the input that it means.
+/// The known headings, each with the name of the input that it means.
 pub(super) struct ColumnMeanings(HashMap<String, String>);
 
 impl ColumnMeanings {
-    /// Returns the headings of members and fields. A name goes before a label of the store, and that before a label in
-    /// any language.
+    /// Collects the headings of members and fields.
+    ///
+    /// If a heading has several meanings, a name decides first, then a label of the store, and then a label in any
+    /// language.
     pub(super) fn new(fields: &FieldSet) -> Self {
         let mut meanings = Self(HashMap::new());
         for (heading, name) in IMPORTED_HEADINGS {
@@ -70,7 +72,7 @@ impl ColumnMeanings {
         meanings
     }
 
-    /// Returns the name of the input that a heading means, if it is known.
+    /// Returns the name of the input that a heading means: `category` for `Kategorie`. Unknown headings mean nothing.
     pub(super) fn meaning(&self, heading: &str) -> Option<&str> {
         self.0.get(&text::heading(heading)).map(String::as_str)
     }

@@ -1,27 +1,38 @@
-//! Two people who edit one animal: the second sees both versions.
+//! Two people who edit one animal: the second person sees both versions.
 
 use hyper::StatusCode;
-use petstore_domain::store_area::{Category, FieldSet, StorePet};
+use petstore_domain::store_area::StorePet;
 
-use super::{animal, animal_fields, history};
+use super::{
+    animal_fields, history, pet_orders, pet_schema::PetSchema, value_reader::ComparedValue,
+};
 use crate::{
     merge::{self, MergedForm},
     prelude::*,
 };
 
-/// The animal as it is now, next to what this request wanted to save.
+/// Shows the animal as it is in the store next to the values that this request tried to save.
 pub(super) async fn show(
     desk: &Desk<'_>,
-    theirs: &StorePet,
-    known: (&[Category], &FieldSet),
+    stored_pet: &StorePet,
+    schema: PetSchema<'_>,
 ) -> Result<Reply, ApiError> {
-    let last = history::last(desk, theirs.id).await?;
-    let order = animal::holding_order(desk, theirs).await?;
-    let held = order.as_ref().map(|order| (theirs, order));
-    let path = format!("/animals/{}", theirs.id.get());
-    let sent = animal_fields::typed_again(&desk.visit.form, known.0);
-    let now = animal_fields::form_of(theirs, known.0, known.1);
-    let yours = MergedForm::new(&sent, &now).form;
+    let last_change = history::last(desk, stored_pet.id).await?;
+    let holding_order = pet_orders::holding_order(desk, stored_pet).await?;
+    let submitted_form = animal_fields::with_named_category(&desk.visit.form, schema.categories);
+    let stored_form = animal_fields::stored_form(stored_pet, schema);
+    let merged_form = MergedForm::new(&submitted_form, &stored_form).form;
+
+    let path = format!("/animals/{}", stored_pet.id.get());
+    let no_errors = Errors::default();
+    let inputs = animal_fields::inputs(
+        &merged_form,
+        schema,
+        &no_errors,
+        stored_pet,
+        holding_order.as_ref(),
+    );
+    let stored_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
     let content = html! {
         h1 { (texts().conflict) }
         p { (texts().conflict_hint) }
@@ -29,19 +40,18 @@ pub(super) async fn show(
             section.card #theirs {
                 h2 { (texts().theirs) }
                 dl {
-                    @for (label, value, differs) in
-                        animal_fields::compared(desk, theirs, &yours, known) {
+                    @for ComparedValue { label, stored_value, differs } in stored_values {
                         dt { (label) }
                         dd {
-                            (value)
+                            (stored_value)
                             @if differs { " " span.badge.fails { (texts().different) } }
                         }
                     }
                 }
-                @if let Some(last) = last {
+                @if let Some(change) = last_change {
                     p.hint {
-                        (texts().changed_by(&wording::actor(&last.actor))) ", "
-                        (markup::time(last.at, desk.visit.now))
+                        (texts().changed_by(&wording::actor(&change.actor))) ", "
+                        (markup::time(change.at, desk.visit.now))
                     }
                 }
                 a.button href=(path) { (texts().keep_theirs) }
@@ -50,8 +60,8 @@ pub(super) async fn show(
                 h2 { (texts().yours) }
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
-                    (merge::hidden_fields(&now))
-                    (animal_fields::inputs(&yours, known, &Errors::default(), held))
+                    (merge::hidden_fields(&stored_form))
+                    (inputs)
                     div.buttons { button.main { (texts().save_mine) } }
                 }
             }

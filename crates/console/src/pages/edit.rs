@@ -1,13 +1,14 @@
 //! Editing an animal. If somebody else has changed it meanwhile, both versions are shown.
 
-use petstore_domain::store_area::{Category, Command, FieldSet, Resource, StorePet};
+use petstore_domain::store_area::{Command, Resource, StorePet};
 
 use super::{
-    animal,
-    animal_fields::{form_of, inputs, patch, typed_again},
+    animal_fields::{inputs, read_patch, stored_form, with_named_category},
     commands::NotDone,
     conflict,
     parts::missing_page,
+    pet_orders,
+    pet_schema::PetSchema,
     values,
 };
 use crate::{
@@ -15,32 +16,30 @@ use crate::{
     prelude::*,
 };
 
+/// Shows the form for the animal in the path.
 pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let categories = desk.load_category_choices([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
-    let form = form_of(&pet, &categories, &fields);
-    page(
-        desk,
-        &pet,
-        &form,
-        (&categories, &fields),
-        &Errors::default(),
-    )
-    .await
+    let schema = PetSchema {
+        categories: &categories,
+        fields: &fields,
+    };
+    let form = stored_form(&pet, schema);
+    page(desk, &pet, &form, schema, &Errors::default()).await
 }
 
+/// Returns the page with the form, with these values and errors.
 async fn page(
     desk: &Desk<'_>,
     pet: &StorePet,
     form: &Form,
-    known: (&[Category], &FieldSet),
+    schema: PetSchema<'_>,
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
-    let order = animal::holding_order(desk, pet).await?;
-    let held = order.as_ref().map(|order| (pet, order));
+    let holding_order = pet_orders::holding_order(desk, pet).await?;
     let path = format!("/animals/{}", pet.id.get());
     let title = [
         texts().edit,
@@ -53,8 +52,8 @@ async fn page(
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {
             (desk.key("edit"))
-            (merge::hidden_fields(&form_of(pet, known.0, known.1)))
-            (inputs(form, known, errors, held))
+            (merge::hidden_fields(&stored_form(pet, schema)))
+            (inputs(form, schema, errors, pet, holding_order.as_ref()))
             div.buttons {
                 button.main { (texts().save) }
                 a.button.quiet href=(path) { (texts().cancel) }
@@ -66,50 +65,66 @@ async fn page(
         .into())
 }
 
+/// Saves the submitted form, or shows it again with its errors.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
-    let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let present = pet.category_id.to_string();
-    let mut categories = desk
-        .load_categories_by_names([form.get("category"), &present])
+    let submitted_form = &desk.visit.form;
+    let present_category = pet.category_id.to_string();
+    let categories = desk
+        .load_categories_by_names([submitted_form.get("category"), &present_category])
         .await?;
     let fields = desk.store().fields().await?;
-    let sent = typed_again(form, &categories);
-    values::report_deleted_fields(&fields, form, &mut errors);
-    let merged = MergedForm::new(&sent, &form_of(&pet, &categories, &fields));
-    let form = &merged.form;
-    let patch = patch(
-        form,
-        (&pet, desk.visit.now, desk.currency()),
-        (&categories, &fields),
-        &mut errors,
+    let schema = PetSchema {
+        categories: &categories,
+        fields: &fields,
+    };
+
+    let mut errors = Errors::default();
+    values::report_deleted_fields(&fields, submitted_form, &mut errors);
+    let merged = MergedForm::new(
+        &with_named_category(submitted_form, &categories),
+        &stored_form(&pet, schema),
     );
+    let patch = read_patch(desk, &merged.form, &pet, schema, &mut errors);
     if !errors.is_empty() {
-        return page(desk, &pet, form, (&categories, &fields), &errors).await;
+        return page(desk, &pet, &merged.form, schema, &errors).await;
     }
-    let preconditions = merged.preconditions(merged.is_conflict());
+
     let command = Command::PatchPet {
         id: pet.id,
         patch,
-        preconditions,
+        preconditions: merged.preconditions(merged.is_conflict()),
     };
     match desk.execute(vec![command]).await? {
-        Ok(flash) => Ok(Reply::See(
-            format!("/animals/{}", pet.id.get()),
-            Some(flash),
-        )),
-        Err(NotDone {
-            changed: Some(Resource::Pet(theirs)),
-            ..
-        }) => {
-            categories.extend(desk.load_categories([theirs.category_id].into()).await?);
-            conflict::show(desk, &theirs, (&categories, &fields)).await
+        Ok(flash) => {
+            let path = format!("/animals/{}", pet.id.get());
+            Ok(Reply::See(path, Some(flash)))
         }
+        Err(NotDone {
+            changed: Some(Resource::Pet(stored_pet)),
+            ..
+        }) => show_conflict(desk, &stored_pet, schema).await,
         Err(not_done) => {
             let errors = not_done.errors(&fields);
-            page(desk, &pet, form, (&categories, &fields), &errors).await
+            page(desk, &pet, &merged.form, schema, &errors).await
         }
     }
+}
+
+/// Shows both versions of an animal that somebody else has changed, perhaps into another category.
+async fn show_conflict(
+    desk: &Desk<'_>,
+    stored_pet: &StorePet,
+    schema: PetSchema<'_>,
+) -> Result<Reply, ApiError> {
+    let mut categories = schema.categories.to_vec();
+    let stored_category = [stored_pet.category_id].into();
+    categories.extend(desk.load_categories(stored_category).await?);
+    let schema = PetSchema {
+        categories: &categories,
+        fields: schema.fields,
+    };
+    conflict::show(desk, stored_pet, schema).await
 }

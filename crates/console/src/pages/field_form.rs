@@ -1,220 +1,274 @@
-//! The form of a field: its inputs, and what is typed into them.
+//! The form of a field: its inputs, and how the typed values are read.
+
+use std::collections::BTreeMap;
 
 use petstore_domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, normalized};
 
 use crate::prelude::*;
 
-/// The inputs for all members but the label and the name.
+/// The prefix of the name of the input for the label of a choice, before the value of the choice.
+const CHOICE_LABEL_PREFIX: &str = "label.";
+
+/// The largest number of characters in a name that a label suggests.
+const MAX_NAME_LENGTH: usize = 32;
+
+/// Returns the name of the input for the label of a choice.
+fn choice_label_input(value: &str) -> String {
+    format!("{CHOICE_LABEL_PREFIX}{value}")
+}
+
+/// Returns the values of the choices of a field.
+pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
+    field.choices.as_ref().map(Choices::all).unwrap_or_default()
+}
+
+/// Returns the form that shows a field as it is. Its input for choices is empty, because it only adds choices.
+pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
+    let position = field.position.to_string();
+    let version = field.version.to_string();
+    let members = [
+        ("label", field.label.as_str()),
+        ("kind", field.kind.as_str()),
+        ("position", &*position),
+        ("public", box_value(field.is_public)),
+        ("unique", box_value(field.is_unique)),
+        ("version", &*version),
+    ];
+    let mut inputs = Vec::new();
+    for (name, value) in members {
+        inputs.push((name.to_owned(), value.to_owned()));
+    }
+    for value in choice_values(field) {
+        inputs.push((choice_label_input(value), field.shown(value).to_owned()));
+    }
+    inputs.into_iter().collect()
+}
+
+/// Returns the value of a box in a form, with a tick or without.
+fn box_value(is_ticked: bool) -> &'static str {
+    if is_ticked { "yes" } else { "" }
+}
+
+/// Shows the inputs for all members of a field except its label and its name.
 pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts().kind(kind).0));
-    let kinds = [[("", texts().choose_kind)].as_slice(), &kinds].concat();
+    let mut kind_options = vec![("", texts().choose_kind)];
+    for kind in &FieldKind::ALL {
+        kind_options.push((kind.as_str(), texts().kind(*kind).0));
+    }
     let has_choices = form
         .fields()
         .iter()
-        .any(|(name, _)| name.starts_with(LABEL));
-    let label = if has_choices {
+        .any(|(name, _)| name.starts_with(CHOICE_LABEL_PREFIX));
+    let choices_label = if has_choices {
         texts().more_choices
     } else {
         texts().field_choices
     };
-    let choices =
-        Input::from_form("choices", label, form, errors).with_hint(texts().field_choices_hint);
-    let position = Input::from_form("position", texts().field_position, form, errors);
-    let boxes = [
-        ("public", texts().field_public, texts().field_public_hint),
-        ("unique", texts().field_unique, texts().field_unique_hint),
-    ];
+    let choices_input = Input::from_form("choices", choices_label, form, errors)
+        .with_hint(texts().field_choices_hint)
+        .as_textarea()
+        .as_optional();
+    let position_input = Input::from_form("position", texts().field_position, form, errors)
+        .with_hint(texts().field_position_hint);
+    let public_box = Input::from_form("public", texts().field_public, form, errors)
+        .with_hint(texts().field_public_hint);
+    let unique_box = Input::from_form("unique", texts().field_unique, form, errors)
+        .with_hint(texts().field_unique_hint);
     html! {
-        (Input::from_form("kind", texts().field_kind, form, errors).choose(&kinds))
-        (choices.as_textarea().as_optional().show())
-        (position.with_hint(texts().field_position_hint).show())
+        (Input::from_form("kind", texts().field_kind, form, errors).choose(&kind_options))
+        (choices_input.show())
+        (position_input.show())
         fieldset {
-            @for (name, label, hint) in boxes {
-                div {
-                    label {
-                        input #(name) type="checkbox" name=(name) value="yes" checked[!form.get(name).is_empty()];
-                        (label) " " span.hint { (hint) }
-                    }
-                    @if let Some(error) = errors.message_for(name) { p.error { (error) } }
-                }
-            }
+            (tick_box(&public_box))
+            (tick_box(&unique_box))
         }
     }
 }
 
-/// How the name of the input for the label of a choice begins.
-const LABEL: &str = "label.";
-
-fn label_of(value: &str) -> String {
-    format!("{LABEL}{value}")
-}
-
-/// The form of a field as it is. The text of its choices is for more of them.
-pub(super) fn form_of(field: &FieldDefinition) -> Form {
-    let checked = |is| if is { "yes" } else { "" };
-    let members = [
-        ("label", field.label.as_str()),
-        ("kind", field.kind.as_str()),
-        ("position", &field.position.to_string()),
-        ("public", checked(field.is_public)),
-        ("unique", checked(field.is_unique)),
-        ("version", &field.version.to_string()),
-    ];
-    let members = members.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let labels = values_of(field)
-        .iter()
-        .map(|value| (label_of(value), field.shown(value).to_owned()));
-    members.into_iter().chain(labels).collect()
-}
-
-pub(super) fn values_of(field: &FieldDefinition) -> &[String] {
-    field.choices.as_ref().map(Choices::all).unwrap_or_default()
-}
-
-/// The choices of a field, each with its label, and whether it is taken off.
-pub(super) fn choices(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
+/// Shows an input as a box, which has a tick if the input has a value.
+fn tick_box(input: &Input<'_>) -> Markup {
     html! {
-        @if !values_of(field).is_empty() {
+        div {
+            label {
+                input #(input.id) type="checkbox" name=(input.id) value="yes" checked[!input.value.trim().is_empty()];
+                (input.label) " " span.hint { (input.hint.unwrap_or_default()) }
+            }
+            @if let Some(error) = input.error { p.error { (error) } }
+        }
+    }
+}
+
+/// Shows the choices of a field, each with an input for its label and a box that removes it.
+pub(super) fn choice_inputs(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
+    html! {
+        @if !choice_values(field).is_empty() {
             fieldset {
                 legend { (texts().field_choices) }
                 p.hint { (texts().field_labels_hint) }
-                @for value in values_of(field) {
-                    @let (id, shown) = (label_of(value), markup::readable(value, SHORT));
-                    div.row {
-                        @let input = Input::from_form(&id, &shown, form, errors);
-                        // Somebody else has added it meanwhile.
-                        @let is_new = form.all(&id).next().is_none();
-                        @let label = if is_new { field.shown(value) } else { input.value };
-                        (Input { value: label, ..input }.show())
-                        label {
-                            input type="checkbox" name="remove" value=(value)
-                                checked[form.all("remove").any(|removed| removed == value)];
-                            (texts().remove_choice) span.hidden { (window_texts().colon) (shown) }
-                        }
-                    }
-                }
+                @for value in choice_values(field) { (choice_row(field, value, form, errors)) }
             }
         }
     }
 }
 
-/// The choices that were typed: those that the field had and nobody took off, and more. Each with its label.
-fn read_choices(
-    before: Option<&FieldDefinition>,
-    form: &Form,
-    errors: &mut Errors,
-) -> Option<Choices> {
-    let mut values = before.map(values_of).unwrap_or_default().to_vec();
-    values.retain(|value| form.all("remove").all(|removed| removed != value));
-    for line in form
-        .raw("choices")
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-    {
-        if before.is_none_or(|before| !values_of(before).iter().any(|value| value == line)) {
-            values.push(line.to_owned());
+fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors) -> Markup {
+    let id = choice_label_input(value);
+    let readable_value = markup::readable(value, SHORT);
+    let mut label_input = Input::from_form(&id, &readable_value, form, errors);
+    // Somebody else has added the choice since the form was shown.
+    if form.all(&id).next().is_none() {
+        label_input.value = field.shown(value);
+    }
+    html! {
+        div.row {
+            (label_input.show())
+            label {
+                input type="checkbox" name="remove" value=(value) checked[is_removed(form, value)];
+                (texts().remove_choice) span.hidden { (window_texts().colon) (readable_value) }
+            }
         }
     }
-    let known = before
-        .and_then(|before| before.choices.as_ref())
-        .map(Choices::labels);
-    let mut labels = known.cloned().unwrap_or_default();
-    for value in &values {
-        let Some(typed) = form.all(&label_of(value)).next().map(str::trim) else {
-            continue;
+}
+
+/// Whether a form removes a choice.
+fn is_removed(form: &Form, value: &str) -> bool {
+    form.all("remove")
+        .any(|removed_value| removed_value == value)
+}
+
+/// What is needed to read the form of a field.
+pub(super) struct FieldFormReader<'r> {
+    pub(super) form: &'r Form,
+    /// The field as it is; `None` for a new field.
+    pub(super) present_field: Option<&'r FieldDefinition>,
+    /// The position of the field if none was typed.
+    pub(super) default_position: i64,
+}
+
+impl FieldFormReader<'_> {
+    /// Reads the form as a field with this name. Each invalid value becomes an error of its input.
+    ///
+    /// Reads all inputs even without a name, to find all errors. Returns `None` if there are errors.
+    pub(super) fn read(
+        &self,
+        name: Option<FieldName>,
+        errors: &mut Errors,
+    ) -> Option<FieldDefinition> {
+        let form = self.form;
+        let label = forms::parse_label(form.get("label"));
+        let label = errors.take("label", label.map_err(|_| texts().field_label_invalid));
+        let kind: Result<FieldKind, _> = form.get("kind").parse();
+        let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing));
+
+        let mut choices = None;
+        if kind == Some(FieldKind::Choice) {
+            choices = self.read_choices(errors);
+        } else if !form.get("choices").is_empty() {
+            errors.add("choices", texts().field_choices_hint);
+        }
+        let position = errors.take("position", self.read_position());
+
+        let field = FieldDefinition {
+            name: name?,
+            label: label?,
+            kind: kind?,
+            choices,
+            is_public: !form.get("public").is_empty(),
+            is_unique: !form.get("unique").is_empty(),
+            position: position?,
+            version: 0,
         };
-        labels.remove(value);
-        if !typed.is_empty() && typed != value {
-            labels.insert(value.clone(), typed.to_owned());
+        if !errors.is_empty() {
+            return None;
+        }
+        if field.problem().is_some() {
+            errors.add("unique", texts().field_unique_hint);
+            return None;
+        }
+        Some(field)
+    }
+
+    /// Reads the position, or returns the message that it is not valid.
+    fn read_position(&self) -> Result<i64, &'static str> {
+        let position = match self.form.get("position") {
+            "" => Some(self.default_position),
+            _ => self.form.integer("position"),
+        };
+        match position {
+            Some(position) if (0..=FieldDefinition::HIGHEST_POSITION).contains(&position) => {
+                Ok(position)
+            }
+            _ => Err(texts().field_position_invalid),
         }
     }
-    let choices = Choices::new(values).ok_or_else(|| texts().field_choices_invalid);
-    let choices = errors.take("choices", choices)?;
-    let choices = choices
-        .labelled(labels)
-        .ok_or_else(|| texts().field_labels_invalid);
-    errors.take("choices", choices)
-}
 
-/// The field that was typed, under this name. Reads all inputs even without one, to find all errors.
-/// `next` is the position of a field for which none was typed. `before` is the field as it is, if there is one.
-pub(super) fn read(
-    name: Option<FieldName>,
-    (before, next): (Option<&FieldDefinition>, i64),
-    form: &Form,
-    errors: &mut Errors,
-) -> Option<FieldDefinition> {
-    let label = forms::parse_label(form.get("label"));
-    let label = errors.take("label", label.map_err(|_| texts().field_label_invalid));
-    let kind: Result<FieldKind, _> = form.get("kind").parse();
-    let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing));
-    let choices = match kind {
-        Some(FieldKind::Choice) => read_choices(before, form, errors),
-        _ if !form.get("choices").is_empty() => {
-            errors.take("choices", Err(texts().field_choices_hint))
+    /// Reads the choices, each with its label: the present ones that the form does not remove, and those that were
+    /// typed, one on each line.
+    fn read_choices(&self, errors: &mut Errors) -> Option<Choices> {
+        let present_values = self.present_field.map(choice_values).unwrap_or_default();
+        let mut values = present_values.to_vec();
+        values.retain(|value| !is_removed(self.form, value));
+        for line in self.form.raw("choices").lines() {
+            let value = line.trim().to_owned();
+            if !value.is_empty() && !present_values.contains(&value) {
+                values.push(value);
+            }
         }
-        _ => None,
-    };
-    let position = match form.get("position") {
-        "" => Some(next),
-        _ => form.integer("position"),
-    };
-    let position = position.filter(|at| (0..=FieldDefinition::HIGHEST_POSITION).contains(at));
-    let position = errors.take(
-        "position",
-        position.ok_or_else(|| texts().field_position_invalid),
-    );
-    let is = |name| !form.get(name).is_empty();
-    let (is_public, is_unique) = (is("public"), is("unique"));
-    let (name, label, kind, position) = (name?, label?, kind?, position?);
-    if !errors.is_empty() {
-        return None;
+
+        let present_choices = self.present_field.and_then(|field| field.choices.as_ref());
+        let mut labels = match present_choices {
+            Some(choices) => choices.labels().clone(),
+            None => BTreeMap::new(),
+        };
+        for value in &values {
+            let Some(label) = self.form.all(&choice_label_input(value)).next() else {
+                continue;
+            };
+            labels.remove(value);
+            let label = label.trim();
+            if !label.is_empty() && label != value {
+                labels.insert(value.clone(), label.to_owned());
+            }
+        }
+
+        let choices = Choices::new(values).ok_or(texts().field_choices_invalid);
+        let choices = errors.take("choices", choices)?;
+        let labelled_choices = choices.labelled(labels).ok_or(texts().field_labels_invalid);
+        errors.take("choices", labelled_choices)
     }
-    let field = FieldDefinition {
-        name,
-        label,
-        kind,
-        choices,
-        is_public,
-        is_unique,
-        position,
-        version: 0,
-    };
-    if field.problem().is_some() {
-        errors.add("unique", texts().field_unique_hint);
-    }
-    errors.is_empty().then_some(field)
 }
 
-/// The name for programs that a label suggests, such as `coat_length` for "Coat length". Empty if it has none.
-pub(super) fn name_of(label: &str) -> String {
+/// Returns the name for programs that a label suggests, such as `coat_length` for "Coat length".
+///
+/// The name is empty if the label has no Latin letter.
+pub(super) fn suggested_name(label: &str) -> String {
     let label = normalized(label);
-    let parts = label.split(|character: char| !character.is_ascii_alphanumeric());
-    let name = parts
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("_");
-    let name = name.trim_start_matches(|first: char| !first.is_ascii_lowercase());
-    name.chars().take(32).collect()
+    let words: Vec<&str> = label
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let name = words.join("_");
+    let name = name.trim_start_matches(|character: char| !character.is_ascii_lowercase());
+    name.chars().take(MAX_NAME_LENGTH).collect()
 }
 
-/// The label of an input of the form, and a value of it in words.
-pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
+/// Returns the label of an input of the form, and a value of the input in words. Returns `None` for other names.
+pub(super) fn input_in_words(name: &str, value: &str) -> Option<(String, String)> {
     let label = match name {
         "label" => texts().field_label,
         "kind" => texts().field_kind,
         "position" => texts().field_position,
         "public" => texts().field_public,
         "unique" => texts().field_unique,
-        choice => choice.strip_prefix(LABEL)?,
+        choice_input => choice_input.strip_prefix(CHOICE_LABEL_PREFIX)?,
     };
     let words = match (name, value) {
         ("public" | "unique", "") => window_texts().no.to_owned(),
         ("public" | "unique", _) => window_texts().yes.to_owned(),
-        ("kind", kind) => kind
-            .parse()
-            .map_or_else(|_| kind.to_owned(), |kind| texts().kind(kind).0.to_owned()),
+        ("kind", kind) => match kind.parse() {
+            Ok(kind) => texts().kind(kind).0.to_owned(),
+            Err(_) => kind.to_owned(),
+        },
         _ => markup::readable(value, SHORT),
     };
     Some((markup::readable(label, SHORT), words))

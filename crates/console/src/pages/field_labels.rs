@@ -6,8 +6,9 @@ use petstore_languages as languages;
 use super::{fields, parts::missing_page};
 use crate::{prelude::*, staff};
 
-/// The fields whose labels nobody has changed, with those of the language of the store.
-async fn changes(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
+/// Returns the fields whose labels nobody has changed, each with its label in the language of the store. Leaves out a
+/// field that already has this label.
+async fn translated_fields(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     let language = desk.visit.facts.language().value;
     Ok(languages::relabelled_fields(
         &desk.store().fields().await?,
@@ -15,13 +16,13 @@ async fn changes(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     ))
 }
 
-/// Offers to write them, if they differ.
+/// Shows a form that writes the labels in the language of the store, if some labels are in another language.
 pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
-    let fields = changes(desk).await?;
-    let labels = fields
-        .iter()
-        .map(|field| markup::readable(field.label.as_str(), SHORT));
-    let labels: Vec<_> = labels.collect();
+    let mut labels = Vec::new();
+    for field in translated_fields(desk).await? {
+        labels.push(markup::readable(field.label.as_str(), SHORT));
+    }
+
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/labels" {
@@ -35,12 +36,12 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     })
 }
 
-/// Writes all of them, or none if a field has changed meanwhile.
+/// Writes all labels in the language of the store, or no label if a field changes at the same time.
 pub(super) async fn write(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = changes(desk).await?;
-    let changed = desk.app().fields.put_all(&fields, &desk.context()).await?;
-    match fields::outcome(&changed, false) {
+    let fields = translated_fields(desk).await?;
+    let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
+    match fields::check_outcome(&outcome, false) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
-        Err(why) => Ok(missing_page(why)),
+        Err(error) => Ok(missing_page(error.message())),
     }
 }

@@ -2,14 +2,17 @@
 
 use petstore_app::Changed;
 use petstore_domain::{
-    Limit, StoredResponse,
+    StoredResponse,
     store_area::{
-        FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldWish, PetQuery, Preconditions,
+        FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldSet, FieldWish, Preconditions,
     },
 };
 
 use super::{
-    field_form::{choices, form_of, in_words, inputs, name_of, read, values_of},
+    field_effects::effects_of_change,
+    field_form::{
+        FieldFormReader, choice_inputs, form_of_field, input_in_words, inputs, suggested_name,
+    },
     parts::missing_page,
     values::label_of,
 };
@@ -20,10 +23,28 @@ use crate::{
     staff,
 };
 
+/// The path of the list of fields.
 pub(super) const FIELDS_PATH: &str = "/settings/fields";
 
+/// The distance between the positions of two fields, so that a field can get a position between them.
+const POSITION_STEP: i64 = 10;
+
+/// Shows the fields, and a form that adds one, with what is wrong in it.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
+    let has_fields = !fields.all().is_empty();
+    let content = html! {
+        @if has_fields { (table(&fields)) }
+        details.card open[!errors.is_empty() || !has_fields] {
+            summary { (texts().add_field) }
+            (add_form(desk, errors))
+        }
+    };
+    let hint = Some(texts().fields_hint);
+    Ok(staff::settings_page(texts().fields, hint, errors, &content))
+}
+
+fn table(fields: &FieldSet) -> Markup {
     let labels = [
         texts().field_label,
         texts().field_name,
@@ -32,13 +53,6 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         texts().field_unique,
         texts().field_position,
     ];
-    let yes_or_no = |yes| {
-        if yes {
-            window_texts().yes
-        } else {
-            window_texts().no
-        }
-    };
     let rows = html! {
         @for field in fields.all() {
             tr {
@@ -47,72 +61,93 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                         bdi { (label_of(field)) }
                     }
                 }
-                td data-label=(labels[1]) { (field.name.as_str()) }
-                td data-label=(labels[2]) { (texts().kind(field.kind).0) }
-                td data-label=(labels[3]) { (yes_or_no(field.is_public)) }
-                td data-label=(labels[4]) { (yes_or_no(field.is_unique)) }
-                td.number data-label=(labels[5]) { (field.position) }
+                td data-label=(texts().field_name) { (field.name.as_str()) }
+                td data-label=(texts().field_kind) { (texts().kind(field.kind).0) }
+                td data-label=(texts().field_public) { (yes_or_no(field.is_public)) }
+                td data-label=(texts().field_unique) { (yes_or_no(field.is_unique)) }
+                td.number data-label=(texts().field_position) { (field.position) }
             }
         }
     };
-    let form = &desk.visit.form;
-    let label = Input::from_form("label", texts().field_label, form, errors)
-        .with_hint(texts().field_label_hint);
-    let name = Input::from_form("name", texts().field_name, form, errors)
-        .with_hint(texts().field_name_hint);
-    let content = html! {
-        @if !fields.all().is_empty() { (markup::table(&markup::headings(&labels), &rows)) }
-        details.card open[!errors.is_empty() || fields.all().is_empty()] {
-            summary { (texts().add_field) }
-            form.fields method="post" action=(FIELDS_PATH) {
-                (desk.key("field"))
-                (label.show())
-                (inputs(form, errors))
-                details open[errors.message_for("name").is_some()] {
-                    summary { (texts().field_name) }
-                    div.fields { (name.as_optional().show()) }
-                }
-                div { button.main { (texts().add_field) } }
-            }
-        }
-    };
-    let hint = Some(texts().fields_hint);
-    Ok(staff::settings_page(texts().fields, hint, errors, &content))
+    markup::table(&markup::headings(&labels), &rows)
 }
 
-pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let name = FieldName::new(&match form.get("name") {
-        "" => name_of(form.get("label")),
-        typed => typed.to_owned(),
-    });
-    let name = errors.take("name", name.ok_or_else(|| texts().field_name_invalid));
-    let fields = desk.store().fields().await?;
-    let last = fields.all().iter().map(|field| field.position).max();
-    let next = last.map_or(0, |last| (last + 10).min(FieldDefinition::HIGHEST_POSITION));
-    let Some(field) = read(name, (None, next), form, &mut errors) else {
-        return list(desk, &errors).await;
-    };
-    match change(desk, FieldWish::Put(field), None).await? {
-        Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
-        Err(why) if why == texts().field_name_taken => {
-            errors.add("name", why);
-            list(desk, &errors).await
-        }
-        Err(why) => list(desk, &Errors::from_text(why)).await,
+fn yes_or_no(is_true: bool) -> &'static str {
+    if is_true {
+        window_texts().yes
+    } else {
+        window_texts().no
     }
 }
 
-pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else {
-        return Ok(missing_page(texts().no_field));
-    };
-    Ok(page(desk, &field, &form_of(&field), &Errors::default()))
+/// Shows the form that adds a field. The input for its name is in a part that opens, because the label suggests a name.
+fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
+    let form = &desk.visit.form;
+    let label_input = Input::from_form("label", texts().field_label, form, errors)
+        .with_hint(texts().field_label_hint);
+    let name_input = Input::from_form("name", texts().field_name, form, errors)
+        .with_hint(texts().field_name_hint)
+        .as_optional();
+    html! {
+        form.fields method="post" action=(FIELDS_PATH) {
+            (desk.key("field"))
+            (label_input.show())
+            (inputs(form, errors))
+            details open[errors.message_for("name").is_some()] {
+                summary { (texts().field_name) }
+                div.fields { (name_input.show()) }
+            }
+            div { button.main { (texts().add_field) } }
+        }
+    }
 }
 
+/// Adds the field in the submitted form. Without a position, it is the last field.
+pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    let mut errors = Errors::default();
+    let name = match form.get("name") {
+        "" => FieldName::new(&suggested_name(form.get("label"))),
+        typed_name => FieldName::new(typed_name),
+    };
+    let name = errors.take("name", name.ok_or(texts().field_name_invalid));
+
+    let fields = desk.store().fields().await?;
+    let default_position = match fields.all().iter().map(|field| field.position).max() {
+        Some(position) => (position + POSITION_STEP).min(FieldDefinition::HIGHEST_POSITION),
+        None => 0,
+    };
+    let reader = FieldFormReader {
+        form,
+        present_field: None,
+        default_position,
+    };
+    let Some(field) = reader.read(name, &mut errors) else {
+        return list(desk, &errors).await;
+    };
+
+    match change_field(desk, FieldWish::Put(field), None).await? {
+        Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
+        Err(FieldError::NameTaken) => {
+            errors.add("name", FieldError::NameTaken.message());
+            list(desk, &errors).await
+        }
+        Err(error) => list(desk, &Errors::from_text(error.message())).await,
+    }
+}
+
+/// Shows the form of the field in the path.
+pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Some(field) = field_in_path(desk).await? else {
+        return Ok(missing_page(texts().no_field));
+    };
+    let form = form_of_field(&field);
+    Ok(page(desk, &field, &form, &Errors::default()))
+}
+
+/// Returns the page with the form of a field, with these values and errors.
 fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
     let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
-    let label = label_of(field);
     let content = html! {
         h1 { (markup::text(field.label.as_str(), LONG)) }
         (staff::settings_menu(texts().fields))
@@ -120,9 +155,9 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
         (errors.summary())
         form.card.fields method="post" action=(path) {
             (desk.key("field"))
-            (merge::hidden_fields(&form_of(field)))
+            (merge::hidden_fields(&form_of_field(field)))
             (Input::from_form("label", texts().field_label, form, errors).show())
-            (choices(field, form, errors))
+            (choice_inputs(field, form, errors))
             (inputs(form, errors))
             div.buttons {
                 button.main { (texts().save) }
@@ -135,181 +170,174 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
             button { (texts().delete_field) }
         }
     };
-    Page::new(label, content)
+    Page::new(label_of(field), content)
         .wrong_if(!errors.is_empty())
         .into()
 }
 
+/// Saves the submitted form of the field in the path. Asks first if the change has effects on animals.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else {
+    let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
-    // A browser does not send a box without a tick.
-    let sent = &desk.visit.form;
-    let without = ["public", "unique"]
-        .into_iter()
-        .filter(|name| sent.all(name).next().is_none());
-    let without = without.map(|name| (name.to_owned(), String::new()));
-    let sent: Form = sent.fields().iter().cloned().chain(without).collect();
-    let merged = MergedForm::new(&sent, &form_of(&field));
-    let (form, mut errors) = (&merged.form, Errors::default());
-    let known = (Some(&field), field.position);
-    let Some(wanted) = read(Some(field.name.clone()), known, form, &mut errors) else {
+    let submitted_form = with_unticked_boxes(&desk.visit.form);
+    let merged = MergedForm::new(&submitted_form, &form_of_field(&field));
+    let form = &merged.form;
+
+    let mut errors = Errors::default();
+    let reader = FieldFormReader {
+        form,
+        present_field: Some(&field),
+        default_position: field.position,
+    };
+    let Some(changed_field) = reader.read(Some(field.name.clone()), &mut errors) else {
         return Ok(page(desk, &field, form, &errors));
     };
     if merged.is_conflict() {
-        return Ok(page(desk, &field, form, &merged.errors(true, in_words)));
+        let errors = merged.errors(true, input_in_words);
+        return Ok(page(desk, &field, form, &errors));
     }
-    let effects = effects(desk, &field, &wanted).await?;
-    if !effects.is_empty() {
-        let title = texts().really(texts().save, &label_of(&field));
-        let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
-        let question = Question {
-            title,
-            effects,
-            yes: texts().save,
-            back: &path,
-        };
-        if let Some(asked) = question.ask(desk, &html! {}) {
-            return Ok(asked);
-        }
+    if let Some(question_page) = ask_about_effects(desk, &field, &changed_field).await? {
+        return Ok(question_page);
     }
-    match change(desk, FieldWish::Put(wanted), form.integer("version")).await? {
+
+    let version = form.integer("version");
+    match change_field(desk, FieldWish::Put(changed_field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
-        Err(why) => {
-            // What is typed can be saved over what it is now.
-            let field = present(desk).await?.unwrap_or(field);
-            Ok(page(desk, &field, form, &Errors::from_text(why)))
+        Err(error) => {
+            // The page compares with the field as it is now, so that the typed values can be saved over it.
+            let current_field = field_in_path(desk).await?.unwrap_or(field);
+            let errors = Errors::from_text(error.message());
+            Ok(page(desk, &current_field, form, &errors))
         }
     }
 }
 
-/// How many animals are counted at most.
-const COUNTED: usize = 1_000;
+/// Returns a submitted form with an empty value for each box without a tick, because browsers do not send such a box.
+fn with_unticked_boxes(form: &Form) -> Form {
+    let mut inputs = form.fields().to_vec();
+    for name in ["public", "unique"] {
+        if form.all(name).next().is_none() {
+            inputs.push((name.to_owned(), String::new()));
+        }
+    }
+    inputs.into_iter().collect()
+}
 
-/// The effects of a change of a field on animals that a manager should know before.
-async fn effects(
+/// Asks whether a field may be changed, if this has effects on animals.
+///
+/// Returns the page with the question, or `None` if the form already says yes.
+async fn ask_about_effects(
     desk: &Desk<'_>,
-    before: &FieldDefinition,
-    wanted: &FieldDefinition,
-) -> Result<Vec<String>, ApiError> {
-    let mut effects = Vec::new();
-    let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
-    let fields = desk.store().fields().await?;
-    for value in values_of(before)
-        .iter()
-        .filter(|value| !values_of(wanted).contains(value))
-    {
-        let values = fields
-            .searched(before.name.as_str(), value)
-            .into_iter()
-            .collect();
-        let mut query = PetQuery {
-            values,
-            limit,
-            ..PetQuery::default()
-        };
-        let mut count = 0;
-        while count <= COUNTED {
-            let (pets, next) = desk.store().list_store_pets(&query).await?;
-            (count, query.after) = (count + pets.len(), next);
-            if query.after.is_none() {
-                break;
-            }
-        }
-        if count > 0 {
-            let shown = markup::readable(before.shown(value), SHORT);
-            effects.push(texts().choice_in_use(count, COUNTED, &shown));
-        }
+    field: &FieldDefinition,
+    changed_field: &FieldDefinition,
+) -> Result<Option<Reply>, ApiError> {
+    let effects = effects_of_change(desk, field, changed_field).await?;
+    if effects.is_empty() {
+        return Ok(None);
     }
-    if wanted.is_public && !before.is_public {
-        let (mut count, mut looked_at, mut after) = (0, 0, None);
-        loop {
-            let (pets, next) = desk.store().list_on_offer(after, limit, false).await?;
-            looked_at += pets.len();
-            count += pets
-                .iter()
-                .filter(|pet| pet.fields.get(before.name.as_str()).is_some())
-                .count();
-            after = next;
-            if after.is_none() || looked_at >= COUNTED {
-                break;
-            }
-        }
-        if count > 0 || after.is_some() {
-            effects.push(texts().becomes_public(count, after.is_some()));
-        }
-    }
-    Ok(effects)
+    let question = Question {
+        title: texts().really(texts().save, &label_of(field)),
+        effects,
+        yes: texts().save,
+        back: &format!("{FIELDS_PATH}/{}", field.name.as_str()),
+    };
+    Ok(question.ask(desk, &html! {}))
 }
 
+/// Deletes the field in the path. Asks first.
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else {
+    let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
-    let effect = texts().field_deleted_effect.to_owned();
-    let asked = Question::about_setting(
+    let question_page = Question::about_setting(
         desk,
         texts().delete_field,
         field.label.as_str(),
-        effect,
+        texts().field_deleted_effect.to_owned(),
         FIELDS_PATH,
     );
-    if let Some(asked) = asked {
-        return Ok(asked);
+    if let Some(question_page) = question_page {
+        return Ok(question_page);
     }
+
     let wish = FieldWish::Delete(field.name.clone());
-    match change(desk, wish, desk.visit.form.integer("version")).await? {
+    match change_field(desk, wish, desk.visit.form.integer("version")).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "deleted")),
-        Err(why) => Ok(page(
-            desk,
-            &field,
-            &form_of(&field),
-            &Errors::from_text(why),
-        )),
+        Err(error) => {
+            let errors = Errors::from_text(error.message());
+            Ok(page(desk, &field, &form_of_field(&field), &errors))
+        }
     }
 }
 
-/// The field in the path.
-async fn present(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
-    Ok(desk
-        .store()
-        .fields()
-        .await?
-        .find(desk.visit.parameter)
-        .cloned())
+/// Returns the field that the path names.
+async fn field_in_path(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
+    let fields = desk.store().fields().await?;
+    Ok(fields.find(desk.visit.parameter).cloned())
 }
 
-/// Makes a change of a field with this version, or of none. Returns why it is not made.
-pub(super) async fn change(
+/// The reason why fields are not changed.
+#[derive(Clone, Copy)]
+pub(super) enum FieldError {
+    NotFound,
+    TooMany,
+    InUse,
+    NameTaken,
+    /// Somebody else has changed the field since the form was shown.
+    Outdated,
+}
+
+impl FieldError {
+    /// Returns the message for people.
+    pub(super) fn message(self) -> &'static str {
+        match self {
+            Self::NotFound => texts().no_field,
+            Self::TooMany => texts().too_many_fields,
+            Self::InUse => texts().field_in_use,
+            Self::NameTaken => texts().field_name_taken,
+            Self::Outdated => texts().field_changed,
+        }
+    }
+}
+
+/// Changes a field that has this version. Without a version, adds a field.
+async fn change_field(
     desk: &Desk<'_>,
     wish: FieldWish,
     version: Option<i64>,
-) -> Result<Result<(), &'static str>, ApiError> {
+) -> Result<Result<(), FieldError>, ApiError> {
     let preconditions = match version {
         Some(version) => Preconditions::version(version),
         None => Preconditions::ABSENT,
     };
-    let respond = |_: &FieldDecision| StoredResponse {
-        status: 200,
-        ..StoredResponse::default()
-    };
-    let changed = desk
+    let outcome = desk
         .app()
         .fields
-        .change(&wish, &preconditions, desk.context(), respond)
+        .change(&wish, &preconditions, desk.context(), response)
         .await?;
-    Ok(outcome(&changed, version.is_none()))
+    Ok(check_outcome(&outcome, version.is_none()))
 }
 
-/// Returns why fields are not changed. `is_new` says whether a field was to be added.
-pub(super) fn outcome(changed: &Changed<FieldRefusal>, is_new: bool) -> Result<(), &'static str> {
-    match changed {
+/// Returns the response that a repetition of the form gets.
+fn response(_: &FieldDecision) -> StoredResponse {
+    StoredResponse {
+        status: 200,
+        ..StoredResponse::default()
+    }
+}
+
+/// Checks whether fields were changed. `is_new` says whether a field was to be added.
+pub(super) fn check_outcome(
+    outcome: &Changed<FieldRefusal>,
+    is_new: bool,
+) -> Result<(), FieldError> {
+    match outcome {
         Changed::Done(_) => Ok(()),
-        Changed::Refused(FieldRefusal::NotFound) => Err(texts().no_field),
-        Changed::Refused(FieldRefusal::TooMany) => Err(texts().too_many_fields),
-        Changed::Refused(FieldRefusal::InUse(_)) => Err(texts().field_in_use),
-        Changed::Refused(_) if is_new => Err(texts().field_name_taken),
-        Changed::Refused(_) | Changed::IdempotencyConflict => Err(texts().field_changed),
+        Changed::Refused(FieldRefusal::NotFound) => Err(FieldError::NotFound),
+        Changed::Refused(FieldRefusal::TooMany) => Err(FieldError::TooMany),
+        Changed::Refused(FieldRefusal::InUse(_)) => Err(FieldError::InUse),
+        Changed::Refused(_) if is_new => Err(FieldError::NameTaken),
+        Changed::Refused(_) | Changed::IdempotencyConflict => Err(FieldError::Outdated),
     }
 }

@@ -203,7 +203,7 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
     let table_rows = html! {
         @for (index, row) in rows.iter().enumerate() {
             @let animal = row.pet.as_ref().map(|pet| Animal::whole(pet, fields));
-            @let card = animal.map(|animal| animal_card(desk, &animal, "", (&mut drawings, index)));
+            @let card = animal.map(|animal| animal_card(desk, &animal, "", &mut drawings, index));
             (table_row(desk, row, card, columns))
         }
     };

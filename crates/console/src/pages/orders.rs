@@ -250,7 +250,7 @@ async fn animal_section(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, ApiEr
     let category = markup::category(&categories, pet.category_id);
     let mut drawings = Drawings::default();
     Ok(html! {
-        (animal_card(desk, &animal, &category, (&mut drawings, 0)))
+        (animal_card(desk, &animal, &category, &mut drawings, 0))
         dl {
             dt { (texts().number) }
             dd { (pet.id.get()) }

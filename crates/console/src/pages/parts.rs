@@ -1,4 +1,4 @@
-//! Parts that several pages have.
+//! The parts that several pages have in common.
 
 use hyper::StatusCode;
 use jiff::{civil::Date, tz::TimeZone};
@@ -6,10 +6,10 @@ use petstore_languages::look::{Animal, Card, Drawings, ROW};
 
 use crate::prelude::*;
 
-/// How many pictures of a list are in the first view.
-const AT_FIRST: usize = 8;
+/// The number of pictures of a list that are in the first view, and so load at once.
+const PICTURES_IN_FIRST_VIEW: usize = 8;
 
-/// A page about something that does not exist.
+/// Returns the page about something that does not exist, with the status 404.
 pub(super) fn missing_page(message: &str) -> Reply {
     let content = html! {
         h1 { (texts().not_found) }
@@ -21,7 +21,8 @@ pub(super) fn missing_page(message: &str) -> Reply {
         .into()
 }
 
-/// Content that is replaced as a whole when something changes, so that no part contradicts another.
+/// Shows content below a summary of the errors. The script replaces the content as a whole when something changes, so
+/// that no part contradicts another part.
 pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     html! {
         (errors.summary())
@@ -29,7 +30,7 @@ pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     }
 }
 
-/// The content of the list while the store has no animals.
+/// Shows the content of a list of animals while the store has no animals.
 pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
     html! {
         div.card.empty {
@@ -42,33 +43,38 @@ pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// The day. Days are those of UTC.
+/// Returns the day of the request in UTC.
 pub(super) fn today(desk: &Desk<'_>) -> Date {
     desk.visit.now.to_zoned(TimeZone::UTC).date()
 }
 
-/// An animal in a row of a list, at this position, with the label of its category if the list shows it.
+/// Shows an animal in a row of a list.
+///
+/// `category` is the label of its category, or empty if the list does not show categories. `row_index` counts the rows
+/// of the list from 0.
 pub(super) fn animal_card(
     desk: &Desk<'_>,
     animal: &Animal<'_>,
     category: &str,
-    (drawings, at): (&mut Drawings, usize),
+    drawings: &mut Drawings,
+    row_index: usize,
 ) -> Markup {
     let lines = [animal.line(today(desk)), category.to_owned()];
-    let (path, category) = (&*animal.path(), Some(category));
-    Card {
+    let card = Card {
         animal,
-        path,
+        path: &animal.path(),
         target: None,
-        category,
+        category: Some(category),
         badge: None,
         lines: &lines,
         price: None,
-    }
-    .show(&ROW, drawings, at, AT_FIRST)
+    };
+    card.show(&ROW, drawings, row_index, PICTURES_IN_FIRST_VIEW)
 }
 
-/// A link to another part of a list, with these parameters.
+/// Returns a path with these parameters, without the empty parameters.
+///
+/// `link("/orders", &[("q", "Rex"), ("status", "")])` is `/orders?q=Rex`.
 pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(parameters.iter().filter(|(_, value)| !value.is_empty()));
@@ -80,7 +86,7 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
     }
 }
 
-/// The links below a list: to its beginning if this is a later page, and to the next page.
+/// Shows the links below a list: to its first page if this is a later page, and to its next page.
 pub(super) fn page_links(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
         @if next.is_some() { p.print { (texts().more_follow) } }

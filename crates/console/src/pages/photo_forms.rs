@@ -17,11 +17,11 @@ use petstore_web::edge::{UnreadBody, multipart::Multipart};
 use sha2::{Digest, Sha256};
 
 use super::{
-    add_one,
     commands::NotDone,
     history::{self, Deleted},
     parts::missing_page,
     photos::{self, alt_input, look_input},
+    waiting_photos,
 };
 use crate::{
     Console,
@@ -313,7 +313,9 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 let one = match &pet {
                     Some(pet) => add_one(desk, pet.id, &key, number, content).await?,
                     None => stored(desk, content).await?.map(|stored| {
-                        waiting.push(photos::waiting(&add_one::waiting_photo_token(desk, stored)));
+                        waiting.push(photos::waiting(&waiting_photos::waiting_photo_token(
+                            desk, stored,
+                        )));
                     }),
                 };
                 match one {

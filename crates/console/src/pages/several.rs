@@ -19,7 +19,9 @@ use super::{
     parts::link,
     photos,
     selected::{CANCEL, GIVE_BACK},
-    undo, values,
+    undo,
+    value_reader::ValueReader,
+    values,
 };
 use crate::{ask::Question, order_inputs, prelude::*, reply::UNDOES};
 
@@ -393,8 +395,10 @@ fn value<'f>(
     let words = values::in_words(fields.all(), desk.currency(), &id, &typed);
     let mut wrong = Errors::default();
     let form = Form::from_pairs(&[(&*id, &*typed)]);
-    let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
-    let given = values::patch(fields, &form, before, &mut wrong).remove(field.name.as_str());
+    let reader = ValueReader::new(desk, fields);
+    let given = reader
+        .read_patch(&form, &FieldValues::NONE, &mut wrong)
+        .remove(field.name.as_str());
     match wrong.messages().next() {
         Some(why) => Err(why.to_owned()),
         None => Ok((

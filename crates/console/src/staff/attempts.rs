@@ -38,7 +38,7 @@ pub(super) async fn record_rejection(
         return Ok(());
     }
 
-    if !visit.console.guesses.is_recorded(now) {
+    if !visit.console.guesses.count_failure(now) {
         if let Some(left_out) = edge.lines_of_unrecorded.line(now) {
             let address = visit.visitor.address;
             warn!(%address, left_out, "a failed sign-in is not in the audit trail, because it has too many of this hour");
@@ -63,7 +63,9 @@ impl Visit<'_> {
     pub(crate) fn guess(&self, name: &str, known_member: Option<StaffId>) -> Result<(), ApiError> {
         let now = self.console.app.clock.instant();
         let address = self.visitor.address;
-        self.console.guesses.take(name, address, known_member, now)
+        self.console
+            .guesses
+            .count_attempt(name, address, known_member, now)
     }
 
     /// Makes a change of a member. Returns [`StaffWriteOutcome::Stale`] if somebody else has changed the member.

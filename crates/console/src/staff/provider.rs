@@ -128,7 +128,7 @@ async fn ask_for_person(
         None => Caller::Stranger(visit.visitor.address.into()),
     };
     let guesses = &visit.console.guesses;
-    if let Err(error) = guesses.take_code(caller, visit.console.app.clock.instant()) {
+    if let Err(error) = guesses.count_code(caller, visit.console.app.clock.instant()) {
         return Err(Rejection::TooManyAttempts(error.message().to_owned()));
     }
     let state = visit.query.raw("state");
@@ -143,7 +143,7 @@ async fn ask_for_person(
         .person(caller, &begun.request(visit), code, issuer, visit.now)
         .await;
     if !matches!(person, Err(Failure::Invalid(_))) {
-        guesses.give_code_back(caller);
+        guesses.forget_code(caller);
     }
     person.map_err(Rejection::Provider)
 }

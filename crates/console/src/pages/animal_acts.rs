@@ -1,0 +1,235 @@
+//! The forms on the page of an animal: reserving, selling, withdrawing and restoring it.
+
+use petstore_domain::{
+    PetId, PetStatus,
+    store_area::{
+        Command, FieldSet, NewOrder, OrderId, OrderTerms, PetPatch, Preconditions, StorePet,
+    },
+};
+
+use super::{
+    animal, history,
+    new_order_form::{is_sale, offer_form},
+    order_rows, orders,
+    parts::missing_page,
+    pet_orders::holding_order,
+    values,
+};
+use crate::{
+    ask::Question,
+    merge::MergedForm,
+    order_inputs::{self, ORDER_INPUTS},
+    prelude::*,
+};
+
+/// Carries out commands about the animal in the path, and redirects to its page.
+async fn execute_for_animal(
+    desk: &Desk<'_>,
+    id: PetId,
+    commands: Vec<Command>,
+) -> Result<Reply, ApiError> {
+    match desk.execute(commands).await? {
+        Ok(flash) => Ok(Reply::See(format!("/animals/{id}"), Some(flash))),
+        Err(not_done) => animal::show(desk, &not_done.errors(&FieldSet::default())).await,
+    }
+}
+
+/// Reserves or sells the animal in the path.
+pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    let mut errors = Errors::default();
+    let terms = if is_sale(form) {
+        Some(OrderTerms::Completed)
+    } else {
+        let end = forms::parse_end_of_day(form, desk.visit.now);
+        errors.take("until", end).map(OrderTerms::ReservedUntil)
+    };
+    let order_values = order_inputs::parse_patch(
+        form,
+        desk.currency(),
+        |name| form.all(name).next().is_some(),
+        &mut errors,
+    );
+    let Some(terms) = terms else {
+        return animal::show(desk, &errors).await;
+    };
+    if !errors.is_empty() {
+        return animal::show(desk, &errors).await;
+    }
+
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing_page(texts().no_pet));
+    };
+    let fields = desk.store().fields().await?;
+    let merged = MergedForm::new(form, &offer_form(&pet, &fields));
+    let concurrent_changes = merged.errors(false, |name, value| {
+        values::in_words(&[], desk.currency(), name, value)
+    });
+    let is_outdated = !concurrent_changes.is_empty();
+    let order = NewOrder::of(pet.id, terms).with(order_values);
+    let commands = vec![
+        Command::PatchPet {
+            id: pet.id,
+            patch: patch_before_order(&pet, terms),
+            preconditions: merged.preconditions(is_outdated),
+        },
+        Command::PlaceOrder(order),
+    ];
+    match desk.execute(commands).await? {
+        Ok(flash) => {
+            let path = format!("/animals/{}", pet.id.get());
+            Ok(Reply::See(path, Some(flash)))
+        }
+        Err(_) if is_outdated => animal::show(desk, &concurrent_changes).await,
+        Err(not_done) => {
+            let message = lost_order_message(desk, &not_done.why).await?;
+            animal::show(desk, &Errors::from_markup(message)).await
+        }
+    }
+}
+
+/// Returns the change of an animal that its new order needs.
+///
+/// A reservation is possible only for an animal that is available. So an animal that was marked as reserved without an
+/// order becomes available first.
+fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
+    let mut patch = PetPatch::default();
+    let is_reserved_without_order =
+        pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none();
+    if is_reserved_without_order && terms != OrderTerms::Completed {
+        patch.status = Some(PetStatus::Available);
+    }
+    patch
+}
+
+/// Returns the message that the animal could not be reserved or sold, for the reason `why`.
+///
+/// It says who was faster, as far as the log of changes knows. It also has what was typed, because the page of an animal
+/// that is not available has no form for it.
+async fn lost_order_message(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
+    let mut faster_order = None;
+    if let Some(pet) = desk.pet().await? {
+        faster_order = holding_order(desk, &pet).await?;
+    }
+    let Some(order) = faster_order else {
+        return Ok(html! { p { (why) } });
+    };
+
+    let actor = history::placed_by(desk, &order).await?;
+    let placed_by = wording::placed_by(actor.as_ref());
+    let typed_values = typed_order_values(desk);
+    Ok(html! {
+        p {
+            (why)
+            " " (placed_by) " " (markup::time(order.created_at, desk.visit.now)) "."
+            @if let Some(contact) = order_rows::contact(desk, &order) {
+                " " (texts().contact) (window_texts().colon) (markup::text(contact, LONG)) "."
+            }
+        }
+        @if !typed_values.is_empty() {
+            p { (texts().typed_here) }
+            dl {
+                @for (label, value) in typed_values {
+                    dt { (label) }
+                    dd { (markup::text(&value, LONG)) }
+                }
+            }
+        }
+    })
+}
+
+/// Returns the values of the submitted form for an order in words, each after its label.
+fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
+    let mut typed_values = Vec::new();
+    for input in &ORDER_INPUTS {
+        let value = desk.visit.form.get(input.name);
+        if !value.is_empty() {
+            typed_values.extend(values::in_words(&[], desk.currency(), input.name, value));
+        }
+    }
+    typed_values
+}
+
+/// Withdraws the animal in the path. Asks first if this cancels its reservation.
+pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    let mut errors = Errors::default();
+    let reason = errors.take("why", forms::parse_withdrawal_reason(form.get("why")));
+    let note = errors.take(
+        "remark",
+        forms::parse_optional_text(form.get("remark"), texts().note),
+    );
+    let (Some(reason), Some(note)) = (reason, note) else {
+        return animal::show(desk, &errors).await;
+    };
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing_page(texts().no_pet));
+    };
+
+    let mut commands = Vec::new();
+    let mut preconditions = desk.preconditions();
+    if let Some(pet) = desk.pet().await?
+        && let Some(order_id) = pet.order_id
+    {
+        if let Some(question_page) = ask_to_cancel_order(desk, &pet, order_id).await? {
+            return Ok(question_page);
+        }
+        commands.push(Command::CancelOrder {
+            id: order_id,
+            reason: None,
+            preconditions: Preconditions::default(),
+        });
+        // The end of the reservation is a change of the animal, which gives it the next version.
+        let shown_version = form.integer("version").unwrap_or(0);
+        preconditions = Preconditions::version(shown_version.saturating_add(1));
+    }
+    commands.push(Command::WithdrawPet {
+        id,
+        reason,
+        note,
+        preconditions,
+    });
+    execute_for_animal(desk, id, commands).await
+}
+
+/// Asks whether the withdrawal of an animal may cancel its reservation.
+///
+/// Returns the page with the question, or `None` if the form already says yes.
+async fn ask_to_cancel_order(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    order_id: OrderId,
+) -> Result<Option<Reply>, ApiError> {
+    let pet_name = markup::plain_name(pet.name.as_str());
+    let question = Question {
+        title: texts().really(texts().withdraw, &pet_name),
+        effects: vec![texts().cancels(order_id.get())],
+        yes: texts().withdraw,
+        back: &format!("/animals/{}", desk.visit.parameter),
+    };
+    let order = desk.store().get_order(order_id).await?;
+    let details = html! { @if let Some(order) = &order { (orders::details(desk, order)) } };
+    Ok(question.ask(desk, &details))
+}
+
+/// Takes the animal in the path back into the catalogue.
+///
+/// The form that undoes a withdrawal also names the reservation that ended by the withdrawal, and this opens it again.
+pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing_page(texts().no_pet));
+    };
+    let mut commands = vec![Command::RestorePet {
+        id,
+        preconditions: desk.preconditions(),
+    }];
+    if let Some(order_id) = desk.visit.form.integer("order").and_then(OrderId::new) {
+        commands.push(Command::ReopenOrder {
+            id: order_id,
+            expires_at: None,
+            default_end: desk.default_end(),
+            preconditions: Preconditions::default(),
+        });
+    }
+    execute_for_animal(desk, id, commands).await
+}

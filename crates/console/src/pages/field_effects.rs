@@ -1,0 +1,97 @@
+//! The effects of a change of a field on animals, which a manager should know before the change.
+
+use petstore_domain::store_area::{FieldDefinition, FieldSet, PetQuery};
+
+use super::{category_names::largest_page_limit, field_form::choice_values};
+use crate::prelude::*;
+
+/// The number of animals that are counted at most.
+const MAX_COUNT: usize = 1_000;
+
+/// Returns the effects of a change of a field, a sentence each.
+pub(super) async fn effects_of_change(
+    desk: &Desk<'_>,
+    field: &FieldDefinition,
+    changed_field: &FieldDefinition,
+) -> Result<Vec<String>, ApiError> {
+    let fields = desk.store().fields().await?;
+    let mut effects = Vec::new();
+    for choice in choice_values(field) {
+        if choice_values(changed_field).contains(choice) {
+            continue;
+        }
+        let count = count_pets_with_value(desk, &fields, field, choice).await?;
+        if count > 0 {
+            let choice_text = markup::readable(field.shown(choice), SHORT);
+            effects.push(texts().choice_in_use(count, MAX_COUNT, &choice_text));
+        }
+    }
+    if changed_field.is_public && !field.is_public {
+        let pets = count_pets_on_offer(desk, field).await?;
+        if pets.count > 0 || pets.has_more {
+            effects.push(texts().becomes_public(pets.count, pets.has_more));
+        }
+    }
+    Ok(effects)
+}
+
+/// Counts the animals with this value of a field. The count is exact up to [`MAX_COUNT`].
+async fn count_pets_with_value(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    field: &FieldDefinition,
+    value: &str,
+) -> Result<usize, ApiError> {
+    let value_filter = fields.searched(field.name.as_str(), value);
+    let mut query = PetQuery {
+        values: value_filter.into_iter().collect(),
+        limit: largest_page_limit(),
+        ..PetQuery::default()
+    };
+    let mut count = 0;
+    while count <= MAX_COUNT {
+        let (pets, next_position) = desk.store().list_store_pets(&query).await?;
+        count += pets.len();
+        query.after = next_position;
+        if query.after.is_none() {
+            break;
+        }
+    }
+    Ok(count)
+}
+
+/// The number of animals with a value among the first animals on offer.
+struct PetsOnOffer {
+    count: usize,
+    /// Whether the store has more animals on offer than were looked at.
+    has_more: bool,
+}
+
+/// Counts the animals with a value of this field among the first [`MAX_COUNT`] animals on offer.
+async fn count_pets_on_offer(
+    desk: &Desk<'_>,
+    field: &FieldDefinition,
+) -> Result<PetsOnOffer, ApiError> {
+    let mut count = 0;
+    let mut read_count = 0;
+    let mut after = None;
+    loop {
+        let (pets, next_position) = desk
+            .store()
+            .list_on_offer(after, largest_page_limit(), false)
+            .await?;
+        read_count += pets.len();
+        for pet in &pets {
+            if pet.fields.get(field.name.as_str()).is_some() {
+                count += 1;
+            }
+        }
+        after = next_position;
+        if after.is_none() || read_count >= MAX_COUNT {
+            return Ok(PetsOnOffer {
+                count,
+                has_more: after.is_some(),
+            });
+        }
+    }
+}

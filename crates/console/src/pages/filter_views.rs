@@ -1,0 +1,220 @@
+//! The form that filters the list of animals, and a chip for each filter.
+
+use petstore_domain::store_area::{Age, Category, FieldDefinition, PetQuery, Phrase};
+use petstore_languages::quoted;
+
+use super::{
+    animal_filters::{
+        AGE, ALL_STATUSES, Filters, KEPT_FILTER, LONGEST_FIRST, SORT, filterable_fields,
+        status_filter_options,
+    },
+    category_names::MAX_PROPOSED_CATEGORIES,
+    parts::link,
+    values,
+};
+use crate::{prelude::*, words};
+
+/// A link that removes a filter from the list.
+struct Chip<'f> {
+    /// The parameter of the filter.
+    name: &'f str,
+    /// The filter in words, such as "Sex: female".
+    text: String,
+}
+
+/// Shows a chip for each filter, which removes it, and chips that add filters which people often want next.
+pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Category]) -> Markup {
+    let mut chips = Vec::new();
+    for (name, value) in &filters.parameters {
+        if name != SORT {
+            let text = filter_in_words(filters, desk, categories, name, value);
+            chips.push(Chip { name, text });
+        }
+    }
+    let mut filtering_names = Vec::new();
+    for filter in &filters.query.values {
+        filtering_names.push(filter.field.as_str());
+    }
+    if filters.query.dates.is_some() {
+        filtering_names.push(AGE);
+    }
+    let is_full = filtering_names.len() == PetQuery::MOST_VALUES;
+    let offers_ages = filters.query.dates.is_none() && !is_full && filters.has_ages();
+
+    html! {
+        @if !filters.left_out_labels.is_empty() {
+            @let labels = filters.left_out_labels.join(", ");
+            p.notice.flash role="alert" { (texts().too_many_filters(PetQuery::MOST_VALUES, &labels)) }
+        }
+        (printed_filters(filters, &chips))
+        @if !chips.is_empty() || offers_ages { (chip_list(filters, &chips, offers_ages)) }
+        @if is_full {
+            @for name in &filtering_names {
+                input type="hidden" form="find" name=(KEPT_FILTER) value=(name);
+            }
+        }
+    }
+}
+
+/// Shows in words what the printed list has.
+fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
+    let is_on_offer = filters.query.on_offer;
+    html! {
+        p.print {
+            @if is_on_offer { (texts().any_status) }
+            @for (index, chip) in chips.iter().enumerate() {
+                @if index > 0 || is_on_offer { ", " } bdi { (chip.text) }
+            }
+        }
+    }
+}
+
+/// Shows the chips that remove filters, and after them the chips that add filters.
+fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Markup {
+    let offers_sold = filters.query.on_offer && !filters.get("q").is_empty();
+    let path_without_filters = link("/animals", &[(SORT, filters.get(SORT))]);
+    html! {
+        ul.chips.no-print aria-label=(texts().filters) {
+            @for chip in chips {
+                li {
+                    a href=(filters.path_with(&[(chip.name, "")])) {
+                        bdi { (chip.text) } " " span aria-hidden="true" { "✕" }
+                        span.hidden { (texts().take_off) }
+                    }
+                }
+            }
+            @if offers_ages {
+                @for age in Age::ALL {
+                    li { (adding_chip(&filters.path_with(&[(AGE, age.as_str())]), window_texts().age_range(age))) }
+                }
+            }
+            @if offers_sold {
+                li { (adding_chip(&filters.path_with(&[("status", ALL_STATUSES)]), texts().add_sold)) }
+            }
+            @if chips.len() > 1 { li { (adding_chip(&path_without_filters, texts().clear)) } }
+        }
+    }
+}
+
+fn adding_chip(path: &str, label: &str) -> Markup {
+    html! { a.more href=(path) { (label) } }
+}
+
+/// Returns a filter in words, for its chip.
+fn filter_in_words(
+    filters: &Filters<'_>,
+    desk: &Desk<'_>,
+    categories: &[Category],
+    name: &str,
+    value: &str,
+) -> String {
+    match (name, filters.query.category_id) {
+        ("q", _) => quoted(&markup::readable(value, SHORT)),
+        ("status", _) => {
+            let options = status_filter_options();
+            let option = options.into_iter().find(|(status, _)| *status == value);
+            option.map_or(value, |(_, label)| label).to_owned()
+        }
+        ("category", Some(id)) => markup::category(categories, id),
+        (AGE, _) => {
+            let age = value.parse().unwrap_or(Age::UnderOne);
+            window_texts().age_range(age).to_owned()
+        }
+        _ => match words::in_words(filters.fields.all(), desk.currency(), name, value) {
+            Some((label, value)) => texts().chip(&label, &value),
+            None => String::new(),
+        },
+    }
+}
+
+/// Shows the form that searches and filters the list.
+pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Markup {
+    html! {
+        form.card #find method="get" action="/animals" role="search" data-search {
+            @if !filters.query.newest_first { input type="hidden" name=(SORT) value=(LONGEST_FIRST); }
+            div.row {
+                div.field.search {
+                    label for="q" { (texts().find_label) }
+                    input #q name="q" type="search" value=(filters.get("q")) autocomplete="off"
+                        dir="auto" maxlength=(Phrase::LENGTH) autofocus;
+                }
+                button.main { (texts().find) }
+            }
+            details {
+                summary { (texts().filter) }
+                div.row {
+                    (status_select(filters))
+                    (category_select(filters, categories))
+                    @if filters.has_ages() { (age_select(filters)) }
+                    @for field in filterable_fields(filters.fields) { (field_select(filters, field)) }
+                    button { (texts().show) }
+                }
+            }
+        }
+    }
+}
+
+fn status_select(filters: &Filters<'_>) -> Markup {
+    let input = Input {
+        id: "status",
+        label: texts().status_label,
+        value: filters.get("status"),
+        ..Input::default()
+    };
+    input.choose(&status_filter_options())
+}
+
+/// Shows the select for the category, with a hint if the store has more categories than it offers.
+fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
+    let mut options = vec![(String::new(), texts().any_category.to_owned())];
+    for category in categories {
+        let name = markup::readable(category.label.as_str(), SHORT);
+        options.push((category.id.to_string(), name));
+    }
+    let value = filters.get("category");
+    let has_option = options.iter().any(|(id, _)| id == value);
+    // A category without a name is an option only while the list is filtered by it.
+    if let Some(id) = filters.query.category_id
+        && !has_option
+    {
+        options.push((value.to_owned(), texts().category_number(id)));
+    }
+
+    let mut input = Input {
+        id: "category",
+        label: texts().category,
+        value,
+        ..Input::default()
+    };
+    if categories.len() >= MAX_PROPOSED_CATEGORIES {
+        input.hint = Some(texts().more_categories);
+    }
+    input.choose(&options)
+}
+
+fn age_select(filters: &Filters<'_>) -> Markup {
+    let mut options = vec![("", texts().any_value)];
+    for age in &Age::ALL {
+        options.push((age.as_str(), window_texts().age_range(*age)));
+    }
+    let input = Input {
+        id: AGE,
+        label: window_texts().age,
+        value: filters.get(AGE),
+        ..Input::default()
+    };
+    input.choose(&options)
+}
+
+fn field_select(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
+    let id = values::input_of(field);
+    let label = values::label_of(field);
+    let value = filters.get(&id);
+    let input = Input {
+        id: &id,
+        label: &label,
+        value,
+        ..Input::default()
+    };
+    input.choose(&values::options(field, texts().any_value, value))
+}

@@ -1,0 +1,178 @@
+//! The columns of a pasted table: what each is, as somebody chose it, or as its heading or its place says.
+
+use petstore_domain::store_area::FieldSet;
+use petstore_formats::files::TableRow;
+
+use super::{
+    column_meanings::{ColumnMeanings, MEMBERS, column_choices},
+    pasted_text::PastedText,
+    values,
+};
+use crate::prelude::*;
+
+/// The prefix of the name of the input for a column, before its number from 1.
+pub(super) const COLUMN_INPUT_PREFIX: &str = "column-";
+
+/// The name of the input that says whether the first line has headings.
+pub(super) const HEADINGS_INPUT: &str = "headings";
+
+/// A column of pasted lines.
+pub(super) struct Column {
+    /// The name of the input that chooses the meaning of the column.
+    pub(super) id: String,
+    /// The heading of the column, or its number.
+    pub(super) heading: String,
+    /// The name of the input of an animal that the cells are for; empty if the column is left out.
+    pub(super) input: String,
+    /// The label of that input.
+    pub(super) label: String,
+    /// Whether the column has neither a heading nor a cell with content.
+    pub(super) is_empty: bool,
+}
+
+/// The rows of a pasted table: the headings, if the first row has them, and the rows with animals.
+#[derive(Clone, Copy)]
+pub(super) struct Sheet<'t> {
+    pub(super) headings: Option<&'t TableRow>,
+    pub(super) pet_rows: &'t [TableRow],
+}
+
+impl<'t> Sheet<'t> {
+    /// Splits the rows of a pasted text.
+    ///
+    /// The form says whether the first row has headings. If it does not say so, the row has headings if two of its cells
+    /// are known headings.
+    pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings) -> Self {
+        let rows = text.rows();
+        let Some((first_row, next_rows)) = rows.split_first() else {
+            return Self {
+                headings: None,
+                pet_rows: &[],
+            };
+        };
+        let has_headings = match form.raw(HEADINGS_INPUT) {
+            "" => {
+                let cells = first_row.cells.iter();
+                cells
+                    .filter(|cell| meanings.meaning(cell).is_some())
+                    .count()
+                    > 1
+            }
+            choice => choice == "yes",
+        };
+        if has_headings {
+            Self {
+                headings: Some(first_row),
+                pet_rows: next_rows,
+            }
+        } else {
+            Self {
+                headings: None,
+                pet_rows: rows,
+            }
+        }
+    }
+
+    /// Returns the number of columns: as many as there are headings, or else as the longest row has cells.
+    fn column_count(self) -> usize {
+        match self.headings {
+            Some(row) => row.cells.len(),
+            None => {
+                let lengths = self.pet_rows.iter().map(|row| row.cells.len());
+                lengths.max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Returns the heading of the column with this index; empty without headings.
+    fn heading(self, index: usize) -> &'t str {
+        match self.headings {
+            Some(row) => &row.cells[index],
+            None => "",
+        }
+    }
+
+    /// Returns the name of the input that a column is probably for: as its heading says, or else as its place does.
+    fn guess_input<'m>(self, index: usize, meanings: &'m ColumnMeanings) -> Option<&'m str> {
+        match self.headings {
+            Some(row) => meanings.meaning(&row.cells[index]),
+            None => MEMBERS.get(index).map(|(name, _)| *name),
+        }
+    }
+
+    /// Whether no animal has content in the column with this index.
+    fn is_without_content(self, index: usize) -> bool {
+        let mut rows = self.pet_rows.iter();
+        rows.all(|row| row.cells.get(index).is_none_or(String::is_empty))
+    }
+}
+
+/// Returns the columns of a table, each with its meaning: as the form says, or else as [`Sheet::guess_input`] guesses.
+///
+/// A meaning that two columns have, or that no column has, becomes an error of the input for a column.
+pub(super) fn read_columns(
+    form: &Form,
+    sheet: Sheet<'_>,
+    meanings: &ColumnMeanings,
+    fields: &FieldSet,
+    errors: &mut Errors,
+) -> Vec<Column> {
+    let choices = column_choices(fields);
+    let mut columns: Vec<Column> = Vec::new();
+    for index in 0..sheet.column_count() {
+        let heading = sheet.heading(index);
+        let mut column = Column {
+            id: format!("{COLUMN_INPUT_PREFIX}{}", index + 1),
+            heading: wording::heading(index, heading),
+            input: String::new(),
+            label: String::new(),
+            is_empty: heading.is_empty() && sheet.is_without_content(index),
+        };
+
+        let chosen_input = form.all(&column.id).next();
+        let input = chosen_input.or_else(|| sheet.guess_input(index, meanings));
+        let choice = choices
+            .iter()
+            .find(|(name, _)| Some(name.as_str()) == input);
+        if let Some((name, label)) = choice {
+            let is_duplicate = has_column_for(&columns, name);
+            if !is_duplicate {
+                column.input.clone_from(name);
+                column.label.clone_from(label);
+            } else if chosen_input.is_some() {
+                errors.add(column.id.clone(), texts().chosen_twice(label));
+            }
+        }
+        columns.push(column);
+    }
+    report_missing_columns(&columns, fields, errors);
+    columns
+}
+
+/// Adds an error for each necessary member that no column is for: the name, and the category or the species.
+///
+/// The error is that of the first column without a meaning, which probably is for this member.
+fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Errors) {
+    let column_without_meaning = columns
+        .iter()
+        .find(|column| column.input.is_empty() && !column.is_empty);
+    let column_id = match column_without_meaning {
+        Some(column) => column.id.clone(),
+        None => format!("{COLUMN_INPUT_PREFIX}1"),
+    };
+
+    if !has_column_for(columns, "name") {
+        errors.add(column_id.clone(), texts().column_missing(texts().name));
+    }
+    let has_species = match fields.find("species") {
+        Some(field) => has_column_for(columns, &values::input_of(field)),
+        None => false,
+    };
+    if !has_species && !has_column_for(columns, "category") {
+        errors.add(column_id, texts().column_missing(texts().category));
+    }
+}
+
+fn has_column_for(columns: &[Column], input: &str) -> bool {
+    columns.iter().any(|column| column.input == input)
+}

@@ -1,0 +1,50 @@
+//! The orders of an animal.
+
+use petstore_domain::{
+    Limit, PetStatus,
+    store_area::{Order, OrderQuery, StorePet},
+};
+
+use crate::prelude::*;
+
+/// The number of newest orders of a sold animal among which the page looks for the sale.
+const MAX_ORDERS_OF_SOLD_PET: i64 = 20;
+
+/// Returns the order by which the animal is reserved or sold, if there is one.
+pub(super) async fn holding_order(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+) -> Result<Option<Order>, StoreError> {
+    if let Some(id) = pet.order_id {
+        return desk.store().get_order(id).await;
+    }
+    if pet.status != PetStatus::Sold {
+        return Ok(None);
+    }
+    let orders = newest_orders(desk, pet, MAX_ORDERS_OF_SOLD_PET).await?;
+    Ok(orders.into_iter().find(|order| order.holds))
+}
+
+/// Returns the last order of the animal, whatever became of it.
+pub(super) async fn newest_order(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+) -> Result<Option<Order>, StoreError> {
+    let orders = newest_orders(desk, pet, 1).await?;
+    Ok(orders.into_iter().next())
+}
+
+async fn newest_orders(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    max_count: i64,
+) -> Result<Vec<Order>, StoreError> {
+    let query = OrderQuery {
+        pet_id: Some(pet.id),
+        limit: Limit::new(max_count).unwrap_or_default(),
+        newest_first: true,
+        ..OrderQuery::default()
+    };
+    let (orders, _) = desk.store().list_orders(&query).await?;
+    Ok(orders)
+}

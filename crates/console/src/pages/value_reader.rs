@@ -1,0 +1,176 @@
+//! What people type as the values of fields, read as a change of an animal.
+
+use jiff::Timestamp;
+use petstore_domain::store_area::{
+    Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
+    is_shortened_number,
+};
+
+use super::{
+    cells,
+    values::{as_input_text, input_of, label_of, value_markup},
+};
+use crate::prelude::*;
+
+/// The stored value of a member or field of an animal, compared with a form.
+pub(super) struct ComparedValue {
+    pub(super) label: String,
+    /// The stored value in words.
+    pub(super) stored_value: Markup,
+    /// Whether the form has another value.
+    pub(super) differs: bool,
+}
+
+/// What a store needs to read the values that people type for its fields.
+#[derive(Clone, Copy)]
+pub(super) struct ValueReader<'r> {
+    pub(super) fields: &'r FieldSet,
+    /// The currency of the store, which decides how a price is read.
+    pub(super) currency: Option<&'r Currency>,
+    pub(super) now: Timestamp,
+}
+
+impl<'r> ValueReader<'r> {
+    /// Returns a reader for the form of this request.
+    pub(super) fn new(desk: &'r Desk<'_>, fields: &'r FieldSet) -> Self {
+        Self {
+            fields,
+            currency: desk.currency(),
+            now: desk.visit.now,
+        }
+    }
+
+    /// Reads the values in a form as a change of the stored values.
+    ///
+    /// Each invalid value becomes an error of its input. A field that the form does not have stays as it is.
+    pub(super) fn read_patch(
+        &self,
+        form: &Form,
+        stored_values: &FieldValues,
+        errors: &mut Errors,
+    ) -> FieldPatch {
+        let mut patch = FieldPatch::new();
+        for field in self.fields.all() {
+            let input_name = input_of(field);
+            let Some(typed_text) = form.all(&input_name).next() else {
+                continue;
+            };
+            let stored_value = stored_values.get(field.name.as_str());
+            match self.read_change(field, typed_text, stored_value) {
+                Ok(Some(change)) => {
+                    patch.insert(field.name.as_str().to_owned(), change);
+                }
+                Ok(None) => {}
+                Err(message) => errors.add(input_name, message),
+            }
+        }
+        patch
+    }
+
+    /// Compares the stored values with the values in a form, for each field that the form has.
+    pub(super) fn compare(
+        &self,
+        desk: &Desk<'_>,
+        stored_values: &FieldValues,
+        form: &Form,
+    ) -> Vec<ComparedValue> {
+        let mut compared_values = Vec::new();
+        for field in self.fields.all() {
+            let Some(typed_text) = form.all(&input_of(field)).next() else {
+                continue;
+            };
+            let value = stored_values.get(field.name.as_str());
+            let stored_value = match value {
+                Some(value) => value_markup(desk, field, value),
+                None => html! { (texts().no_value) },
+            };
+            compared_values.push(ComparedValue {
+                label: label_of(field),
+                stored_value,
+                differs: self.differs(field, typed_text, value),
+            });
+        }
+        compared_values
+    }
+
+    /// Whether a typed value, valid or not, is another value than the stored one.
+    fn differs(
+        &self,
+        field: &FieldDefinition,
+        typed_text: &str,
+        stored_value: Option<&FieldValue>,
+    ) -> bool {
+        match self.read_change(field, typed_text, stored_value) {
+            Ok(change) => change.is_some(),
+            Err(_) => true,
+        }
+    }
+
+    /// Reads the text in the input of a field as a change of the stored value.
+    ///
+    /// Returns `None` if the value stays as it is, and a message for people if the text is not a valid value. A stored
+    /// value that its input cannot hold, such as two lines in an input of one line, stays while nobody changes the text.
+    fn read_change(
+        &self,
+        field: &FieldDefinition,
+        typed_text: &str,
+        stored_value: Option<&FieldValue>,
+    ) -> Result<Option<Given>, String> {
+        let typed_text = match field.kind {
+            FieldKind::Text => typed_text.to_owned(),
+            FieldKind::LongText => with_stored_line_ends(typed_text),
+            _ => typed_text.trim().to_owned(),
+        };
+        if let Some(value) = stored_value
+            && with_stored_line_ends(&as_input_text(field.kind, value)) == typed_text
+        {
+            return Ok(None);
+        }
+
+        let label = label_of(field);
+        // Not every browser has an input for a date.
+        let has_spellings = matches!(
+            field.kind,
+            FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
+        );
+        let text = if has_spellings {
+            cells::normalize(field, &typed_text, self.currency)
+                .map_err(|message| [&*label, window_texts().colon, &*message].concat())?
+        } else {
+            typed_text
+        };
+        if field.is_unique && is_shortened_number(&text) {
+            return Err(texts().number_shortened(&label, &markup::readable(&text, SHORT)));
+        }
+
+        if text.trim().is_empty() {
+            return Ok(stored_value.map(|_| Given::Clear));
+        }
+        if has_spellings && stored_value.is_some_and(|value| value.to_string() == text) {
+            return Ok(None);
+        }
+        let change = field.in_cell(&text);
+        if !self.is_valid(field, &change) {
+            return Err(match field.kind {
+                FieldKind::Choice => {
+                    texts().choice_removed(&label, &markup::readable(&text, SHORT))
+                }
+                _ => wording::value_invalid(&label, field),
+            });
+        }
+        Ok(Some(change))
+    }
+
+    /// Whether an animal can have the value of a field.
+    fn is_valid(&self, field: &FieldDefinition, change: &Given) -> bool {
+        let patch = FieldPatch::from([(field.name.as_str().to_owned(), change.clone())]);
+        self.fields
+            .apply(&FieldValues::NONE, &patch, self.now)
+            .is_ok()
+    }
+}
+
+/// Returns a text with LF in place of CR LF, which browsers send.
+fn with_stored_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
