@@ -18,7 +18,7 @@ pub enum Changed<R> {
 }
 
 impl<R> Changed<R> {
-    /// The outcome of a request that changed nothing now.
+    /// Returns the outcome of a request that changed nothing now.
     pub(super) fn known(written: WriteOutcome) -> Self {
         match written {
             WriteOutcome::Replayed(response) => Self::Done(response),

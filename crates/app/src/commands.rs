@@ -41,7 +41,8 @@ impl Commands {
         clock: Arc<ConfirmedClock>,
         reservation: Duration,
     ) -> Self {
-        let (metrics, unchecked) = (ChangeMetrics::default(), AtomicUsize::default());
+        let metrics = ChangeMetrics::default();
+        let unchecked = AtomicUsize::default();
         Self {
             store,
             clock,
@@ -58,7 +59,8 @@ impl Commands {
         context: WriteContext,
         respond: ExecutionRenderer,
     ) -> Result<ExecutionOutcome, StoreError> {
-        let (actor, request_id) = (context.actor.actor, context.request_id.clone());
+        let actor = context.actor.actor;
+        let request_id = context.request_id.clone();
         if self.unchecked.fetch_add(commands.len(), Relaxed) >= OFTEN {
             self.unchecked.store(0, Relaxed);
             // The commands do not depend on it.

@@ -41,7 +41,7 @@ impl Requests {
         }
     }
 
-    /// The request of this key, as the store remembers it.
+    /// Returns the request of this key, as the store remembers it.
     pub async fn of_key(
         &self,
         caller: KeyId,

@@ -37,8 +37,8 @@ impl<T> Default for Latest<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Latest<T> {
-    /// The newest result. Only if it is too old, and no run is in progress, begins `run`. `version`: that
-    /// of the store, if it is known.
+    /// Returns the newest result. Only if it is too old, and no run is in progress, begins `run`.
+    /// `version`: that of the store, if it is known.
     pub(crate) async fn read(
         &self,
         clock: &Arc<dyn Clock>,
@@ -128,7 +128,8 @@ impl InventoryCount {
 
     /// How many animals there are, at most some seconds ago.
     pub async fn read(&self) -> Result<Inventory, StoreError> {
-        let (store, now) = (Arc::clone(&self.store), to_milliseconds(self.clock.now()));
+        let store = Arc::clone(&self.store);
+        let now = to_milliseconds(self.clock.now());
         let count = async move { store.count_inventory(now).await };
         self.last.read(&self.clock, None, count).await
     }
@@ -159,7 +160,8 @@ mod tests {
 
     #[tokio::test]
     async fn one_run_serves_all_requests_and_outlives_the_first_one() {
-        let (last, now) = (Latest::default(), start());
+        let last = Latest::default();
+        let now = start();
         let (finish, finished) = oneshot::channel();
         let slow = last.at(now, None, async { (Ok(finished.await.unwrap()), KEPT_FOR) });
         // The request that began it ends before it.
@@ -172,7 +174,8 @@ mod tests {
 
     #[tokio::test]
     async fn results_are_kept_for_10_seconds_and_errors_are_not() {
-        let (last, now) = (Latest::default(), start());
+        let last = Latest::default();
+        let now = start();
         assert_eq!(read(&last, now, Err(StoreError::Overloaded)).await, None);
         assert_eq!(read(&last, now, Ok(1)).await, Some(1));
         let almost = now + Duration::from_millis(9_999);
@@ -190,7 +193,8 @@ mod tests {
 
     #[tokio::test]
     async fn after_a_panic_the_next_request_begins_again() {
-        let (last, now) = (Latest::default(), start());
+        let last = Latest::default();
+        let now = start();
         let panics = async || -> Finished<u64> { panic!("on purpose") };
         assert!(last.at(now, None, panics()).await.is_err());
         assert_eq!(read(&last, now, Ok(1)).await, Some(1));

@@ -63,7 +63,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The settings of `petstore serve` without options.
+    /// Returns the settings of `petstore serve` without options.
     fn default() -> Self {
         Self {
             deployment: Deployment::Production,
@@ -106,7 +106,7 @@ pub struct App {
 }
 
 impl App {
-    /// The parts of a service over `store`, whose time is that of `clock`.
+    /// Returns the parts of a service over `store`, whose time is that of `clock`.
     pub fn new(
         store: Arc<dyn Store>,
         confirmed_clock: Arc<ConfirmedClock>,
@@ -122,10 +122,8 @@ impl App {
             keep_contacts,
             reservation,
         } = settings;
-        let (of_keys, of_clock) = (
-            Arc::<dyn Store>::clone(&store),
-            Arc::clone(&confirmed_clock),
-        );
+        let of_keys = Arc::<dyn Store>::clone(&store);
+        let of_clock = Arc::clone(&confirmed_clock);
         Self {
             keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
             requests: Requests::new(Arc::clone(&store)),

@@ -101,7 +101,7 @@ impl App {
         failed.map_or(Ok(false), |failed| Err(unavailable(failed)))
     }
 
-    /// The result of work in the place of photos.
+    /// Returns the result of work in the place of photos.
     fn of_place<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
         done.inspect_err(|_| self.photos.metrics.failures.count())
             .map_err(unavailable)

@@ -61,7 +61,7 @@ pub struct StoreFacts {
 }
 
 impl StoreFacts {
-    /// The profile with these options behind it.
+    /// Returns the profile with these options behind it.
     pub fn new(profile: Profile, options: &StoreOptions) -> Self {
         Self {
             profile,
@@ -69,18 +69,18 @@ impl StoreFacts {
         }
     }
 
-    /// Those of now.
+    /// Returns those of now.
     pub async fn read(store: &StoreReader, options: &StoreOptions) -> Result<Self, StoreError> {
         Ok(Self::new(store.profile().await?, options))
     }
 
-    /// The name of the store.
+    /// Returns the name of the store.
     pub fn name(&self) -> InForce<Option<&str>> {
         let entered = self.profile.name.as_ref().map(StoreName::as_str);
         first(entered, self.options.name.as_deref())
     }
 
-    /// The language of the window, and of members who chose none.
+    /// Returns the language of the window, and of members who chose none.
     pub fn language(&self) -> InForce<Language> {
         let InForce { value, from } = first(self.profile.language, self.options.language);
         InForce {
@@ -94,7 +94,7 @@ impl StoreFacts {
         self.profile.kind.unwrap_or(StoreKind::Shop)
     }
 
-    /// The currency of all prices.
+    /// Returns the currency of all prices.
     pub fn currency(&self) -> InForce<Option<&Currency>> {
         first(
             self.profile.currency.as_ref(),
@@ -117,7 +117,7 @@ impl StoreFacts {
     }
 }
 
-/// The first of both that is there.
+/// Returns the first of both that is there.
 fn first<T>(entered: Option<T>, option: Option<T>) -> InForce<Option<T>> {
     let from = match (&entered, &option) {
         (Some(_), _) => Source::Profile,

@@ -113,7 +113,8 @@ impl App {
         let before = |seconds: i64| {
             Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
         };
-        let (idle, longest) = (before(StaffSession::IDLE), before(StaffSession::LONGEST));
+        let idle = before(StaffSession::IDLE);
+        let longest = before(StaffSession::LONGEST);
         self.store.forget_sessions(idle, longest).await?;
         Ok(false)
     }

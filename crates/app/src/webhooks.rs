@@ -35,7 +35,7 @@ impl Webhooks {
         Self { store, registrar }
     }
 
-    /// The webhook with this identifier, if there is one.
+    /// Returns the webhook with this identifier, if there is one.
     pub async fn find(&self, id: Option<i64>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         Ok(webhooks
@@ -53,7 +53,8 @@ impl Webhooks {
         context: WriteContext,
         respond: impl Fn(&Decided) -> StoredResponse,
     ) -> Result<Changed<WebhookRefusal>, WebhookError> {
-        let (store, registrar) = (self.store.as_ref(), &self.registrar);
+        let store = self.store.as_ref();
+        let registrar = &self.registrar;
         if let Some(request) = &context.idempotency
             && let Some(written) = store.recall_request(request.clone()).await?
         {
@@ -97,7 +98,7 @@ impl Webhooks {
         Err(StoreError::Overloaded.into())
     }
 
-    /// The outcome of a request that changed nothing now.
+    /// Returns the outcome of a request that changed nothing now.
     fn known(&self, written: WriteOutcome) -> Result<Changed<WebhookRefusal>, WebhookError> {
         Ok(match written {
             WriteOutcome::Replayed(mut stored) => {

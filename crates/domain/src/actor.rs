@@ -61,7 +61,7 @@ impl Actor {
         Self::of(kind, id).filter(|actor| actor.to_string() == text)
     }
 
-    /// The actor with this kind and number, if there is one.
+    /// Returns the actor with this kind and number, if there is one.
     pub fn of(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),

@@ -32,8 +32,8 @@ impl ClientAddress {
         })
     }
 
-    /// The address for a limit of what one address may use. `None` if many clients share it, and so have
-    /// no such limit: it is a trusted proxy, or local and `exempts_loopback`.
+    /// Returns the address for a limit of what one address may use. `None` if many clients share
+    /// it, and so have no such limit: it is a trusted proxy, or local and `exempts_loopback`.
     pub fn with_limit(address: IpAddr, proxies: &Networks, exempts_loopback: bool) -> Option<Self> {
         let is_shared = proxies.contain(address) || exempts_loopback && address.is_loopback();
         (!is_shared).then(|| address.into())
@@ -55,7 +55,7 @@ const TRUSTED: u8 = 1;
 const REPLACED: u8 = 2;
 
 impl Client {
-    /// The address of the peer, which may be a proxy.
+    /// Returns the address of the peer, which may be a proxy.
     pub fn address(&self) -> IpAddr {
         self.address
     }

@@ -10,8 +10,9 @@ pub const EARLIEST: Timestamp = Timestamp::constant(-62_167_219_200, 0);
 /// The last time: no higher number of milliseconds can be converted to a [`Timestamp`].
 pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
 
-/// The time that a store keeps as this number; `None` if it keeps none as that. A time beyond
-/// [`EARLIEST`] or [`LATEST`] is read as that one: earlier versions and wrong clocks have left some.
+/// Returns the time that a store keeps as this number; `None` if it keeps none as that. A time
+/// beyond [`EARLIEST`] or [`LATEST`] is read as that one: earlier versions and wrong clocks have
+/// left some.
 pub fn at_millisecond(millisecond: i64) -> Option<Timestamp> {
     match Timestamp::from_millisecond(millisecond) {
         Ok(time) => Some(time.clamp(EARLIEST, LATEST)),
@@ -22,7 +23,7 @@ pub fn at_millisecond(millisecond: i64) -> Option<Timestamp> {
     }
 }
 
-/// The time as a store keeps it: in whole milliseconds, from [`EARLIEST`] to [`LATEST`].
+/// Returns the time as a store keeps it: in whole milliseconds, from [`EARLIEST`] to [`LATEST`].
 pub fn to_milliseconds(time: Timestamp) -> Timestamp {
     at_millisecond(time.as_millisecond()).unwrap_or(LATEST)
 }
@@ -30,10 +31,10 @@ pub fn to_milliseconds(time: Timestamp) -> Timestamp {
 /// Tells the time. All code below the command line takes its time from a clock that is passed in.
 /// `clippy.toml` bans the ambient clocks everywhere except here.
 pub trait Clock: Send + Sync {
-    /// The date and time of day, which may jump when the machine's clock is set.
+    /// Returns the date and time of day, which may jump when the machine's clock is set.
     fn now(&self) -> Timestamp;
 
-    /// A monotonic point in time, for measuring durations.
+    /// Returns a monotonic point in time, for measuring durations.
     fn instant(&self) -> Instant;
 }
 

@@ -19,7 +19,7 @@ pub struct WriteContext {
 }
 
 impl WriteContext {
-    /// A write that no request asks for.
+    /// Returns a write that no request asks for.
     pub fn new(actor: impl Into<NamedActor>, now: Timestamp) -> Self {
         Self {
             actor: actor.into(),

@@ -94,8 +94,8 @@ pub struct StoredResponse {
     pub body: Vec<u8>,
 }
 
-/// The SHA-256 of the requested animal. Two bodies with the same values have the same fingerprint,
-/// however they are written.
+/// Returns the SHA-256 of the requested animal. Two bodies with the same values have the same
+/// fingerprint, however they are written.
 pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(pet.category_id.to_be_bytes());

@@ -68,7 +68,7 @@ impl Scope {
         }
     }
 
-    /// The part of it that the contract knows.
+    /// Returns the part of it that the contract knows.
     pub fn in_contract(self) -> Self {
         match self {
             Self::Read | Self::StoreRead => Self::Read,
@@ -97,7 +97,7 @@ impl ApiKey {
         Self(text)
     }
 
-    /// The secret, to show it to its owner once.
+    /// Returns the secret, to show it to its owner once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -118,8 +118,8 @@ impl fmt::Debug for ApiKey {
 pub struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
-    /// The digest of the text that a client sent as a key; `None` if the text does not have the
-    /// format of a key of `deployment`.
+    /// Returns the digest of the text that a client sent as a key; `None` if the text does not have
+    /// the format of a key of `deployment`.
     pub fn of_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
         let rest = text.strip_prefix(deployment.key_prefix().as_bytes())?;
@@ -132,7 +132,7 @@ impl KeyDigest {
         (checksum(checked) == given).then(|| Self(Sha256::digest(text).into()))
     }
 
-    /// A digest that was read from the store.
+    /// Returns a digest that was read from the store.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -148,7 +148,7 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// The CRC-32 (of gzip and PNG) in base62, highest digit first.
+/// Returns the CRC-32 (of gzip and PNG) in base62, highest digit first.
 fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(text) as usize;
     let mut digits = [0; CHECKSUM_LENGTH];
@@ -231,8 +231,8 @@ impl KeyRecord {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
-    /// A successor with this digest, and with the same name, scope, limit and lifetime; `None` if it
-    /// would expire too far in the future.
+    /// Returns a successor with this digest, and with the same name, scope, limit and lifetime;
+    /// `None` if it would expire too far in the future.
     pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
         let expires_at = match self.expires_at {
             Some(end) => Some(now.checked_add(end.duration_since(self.created_at)).ok()?),

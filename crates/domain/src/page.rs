@@ -21,13 +21,13 @@ impl Limit {
             .then_some(Self(limit))
     }
 
-    /// The limit as a number.
+    /// Returns the limit as a number.
     pub fn get(self) -> u8 {
         self.0
     }
 
-    /// The items of a page, of which one too many was read, and the position after them if more
-    /// follow.
+    /// Returns the items of a page, of which one too many was read, and the position after them if
+    /// more follow.
     pub fn page<T, P>(
         self,
         mut items: Vec<T>,

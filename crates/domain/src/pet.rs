@@ -92,7 +92,7 @@ pub struct NewPet {
 }
 
 impl NewPet {
-    /// The same animal with the identifier that the store gave it.
+    /// Returns the same animal with the identifier that the store gave it.
     pub fn with_id(self, id: PetId) -> Pet {
         Pet {
             id,
@@ -114,7 +114,7 @@ pub struct Pet {
 }
 
 impl Pet {
-    /// The animal with a borrowed name.
+    /// Returns the animal with a borrowed name.
     pub fn borrowed(&self) -> PetRef<'_> {
         PetRef {
             id: self.id,

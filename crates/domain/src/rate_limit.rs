@@ -54,7 +54,7 @@ impl RateLimit {
         self.period.seconds()
     }
 
-    /// The limit as a part of a sentence: `600 requests per minute`.
+    /// Returns the limit as a part of a sentence: `600 requests per minute`.
     pub fn in_words(self) -> String {
         let plural = if self.quota() == 1 { "" } else { "s" };
         let period = match self.period {
@@ -155,7 +155,8 @@ impl Meter {
 
     /// `again`: how many the client needs to retry.
     fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> Reading {
-        let (now, cost) = (nanos(now), limit.interval() * u64::from(count));
+        let now = nanos(now);
+        let cost = limit.interval() * u64::from(count);
         let taken = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {

@@ -4,7 +4,7 @@ pub mod formulas;
 pub mod readable;
 pub mod sealed;
 
-/// The two hexadecimal digits of a byte.
+/// Returns the two hexadecimal digits of a byte.
 pub fn hex(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     [
@@ -22,13 +22,13 @@ pub fn hex_digits(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// A text for a comparison without regard to case and to space around it.
+/// Returns a text for a comparison without regard to case and to space around it.
 pub fn compared(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// The heading of a column for a comparison without regard to case and space: `Category ID` is
-/// `categoryid`.
+/// Returns the heading of a column for a comparison without regard to case and space: `Category ID`
+/// is `categoryid`.
 pub fn heading(text: &str) -> String {
     text.split_whitespace().collect::<String>().to_lowercase()
 }

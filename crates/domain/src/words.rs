@@ -64,7 +64,7 @@ pub enum Word<T> {
 }
 
 impl<T: Copy + AsRef<str> + FromStr> Word<T> {
-    /// The word with this name.
+    /// Returns the word with this name.
     pub fn of(name: &str) -> Self {
         name.parse()
             .map_or_else(|_| Self::Other(name.into()), Self::Known)
@@ -106,7 +106,7 @@ pub struct UnknownWord(pub &'static [&'static str]);
 impl std::error::Error for UnknownWord {}
 
 impl UnknownWord {
-    /// The names, as in "one of died and other".
+    /// Returns the names, as in "one of died and other".
     pub fn expected(self) -> String {
         match self.0 {
             [first @ .., last] if !first.is_empty() => {

@@ -101,7 +101,7 @@ fn write_integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// The members of a JSON object with these names, unparsed.
+/// Returns the members of a JSON object with these names, unparsed.
 ///
 /// The whole text is validated, including the other members: syntax, UTF-8, escapes, duplicate
 /// members (RFC 8259 leaves their meaning open), and depth.
@@ -122,9 +122,9 @@ pub fn object_members<'a, const N: usize>(
 /// A new animal of the contract.
 const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
 
-/// All members of a JSON object, unparsed. `what` is the object's name in a message, such as "The
-/// body". The values are validated when they are parsed, by [`string`] and [`integer`]. Duplicate
-/// members are invalid.
+/// Returns all members of a JSON object, unparsed. `what` is the object's name in a message, such
+/// as "The body". The values are validated when they are parsed, by [`string`] and [`integer`].
+/// Duplicate members are invalid.
 pub fn members<'a>(
     text: &'a [u8],
     what: &'static str,
@@ -139,7 +139,7 @@ pub fn members<'a>(
     })
 }
 
-/// The elements of a JSON array, unparsed and not validated except for their syntax.
+/// Returns the elements of a JSON array, unparsed and not validated except for their syntax.
 pub fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
     let expected = Expected {
         what: "The body",
@@ -203,7 +203,8 @@ fn parse<'a, T>(
     })
 }
 
-/// The text of a JSON string; `None` if the value is not a string, or has an invalid escape.
+/// Returns the text of a JSON string; `None` if the value is not a string, or has an invalid
+/// escape.
 pub fn string(value: &RawValue) -> Option<String> {
     let plain = value
         .get()
@@ -215,19 +216,19 @@ pub fn string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// The integer value of a JSON number, as JSON Schema defines it: `1.0` and `1e2` are integers,
-/// `1.5` is not. Exact, because it does not use floating point. `None` if the value is not an
-/// int64.
+/// Returns the integer value of a JSON number, as JSON Schema defines it: `1.0` and `1e2` are
+/// integers, `1.5` is not. Exact, because it does not use floating point. `None` if the value is
+/// not an int64.
 pub fn integer(value: &RawValue) -> Option<i64> {
     integer_in(value.get())
 }
 
-/// The same for the text of any JSON value.
+/// Returns the same for the text of any JSON value.
 pub fn integer_in(text: &str) -> Option<i64> {
     scaled_in(text, 0)
 }
 
-/// The same for a number with at most so many decimals, which counts the last of them.
+/// Returns the same for a number with at most so many decimals, which counts the last of them.
 fn scaled_in(text: &str, decimals: i64) -> Option<i64> {
     if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
         return None;
@@ -255,7 +256,9 @@ fn scaled_in(text: &str, decimals: i64) -> Option<i64> {
 /// Whether brackets nest deeper than [`MAX_DEPTH`]. Checked before parsing, because the parser
 /// recurses once for each level.
 fn nests_too_deep(text: &[u8]) -> bool {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
     for &byte in text {
         match byte {
             _ if escaped => escaped = false,

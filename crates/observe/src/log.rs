@@ -164,7 +164,7 @@ fn is_deceptive(character: char) -> bool {
         )
 }
 
-/// The syslog priority (RFC 5424, section 6.2.1).
+/// Returns the syslog priority (RFC 5424, section 6.2.1).
 fn priority(level: Level) -> u8 {
     match level {
         Level::ERROR => 3,
@@ -174,7 +174,7 @@ fn priority(level: Level) -> u8 {
     }
 }
 
-/// An error and all its causes, in one line.
+/// Returns an error and all its causes, in one line.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -194,7 +194,7 @@ pub fn chain(error: &dyn Error) -> String {
 mod tests {
     use super::*;
 
-    /// The lines that this code logs as text.
+    /// Returns the lines that this code logs as text.
     fn text_lines(log: impl FnOnce()) -> String {
         let (sender, receiver) = std::sync::mpsc::channel();
         let writer = move || Sent(sender.clone());

@@ -35,9 +35,9 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// The bucket of the URL `s3://BUCKET/PREFIX`, with the settings in those of these variables that
-    /// begin with `AWS_`. Each request gets its response within `limit`. The error is a sentence for the
-    /// operator.
+    /// Returns the bucket of the URL `s3://BUCKET/PREFIX`, with the settings in those of these
+    /// variables that begin with `AWS_`. Each request gets its response within `limit`. The error
+    /// is a sentence for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -124,7 +124,7 @@ impl Bucket {
             .map(drop)?)
     }
 
-    /// The names of all marks.
+    /// Returns the names of all marks.
     pub(super) async fn marks(&self) -> io::Result<Vec<String>> {
         let marks = self.client.list(Some(&self.owners()));
         let names = marks.map_ok(|mark| mark.location.filename().unwrap_or_default().to_owned());
@@ -192,7 +192,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// The client for other objects of the bucket, and the first part of their names.
+    /// Returns the client for other objects of the bucket, and the first part of their names.
     pub fn objects(&self) -> (&AmazonS3, &Path) {
         (&self.client, &self.prefix)
     }

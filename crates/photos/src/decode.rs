@@ -79,7 +79,7 @@ fn sizes_from(large: RgbImage, file: Vec<u8>) -> Result<Sizes, PictureProblem> {
     })
 }
 
-/// The file of a smaller size, from the large one. Fails if that is damaged.
+/// Returns the file of a smaller size, from the large one. Fails if that is damaged.
 pub(super) fn smaller_file(large: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
     let smaller = smaller(&decode(&large, Format::Jpeg)?, size)?;
     smaller.map_or(Ok(large), |smaller| encode(&smaller, size).map(Bytes::from))
@@ -104,7 +104,7 @@ pub(super) fn is_large(
     decoder(picture, format, channels).map(|(_, memory)| memory > MAX_MEMORY / 2)
 }
 
-/// A decoder within the limits, and the memory that it needs for pixels of so many bytes.
+/// Returns a decoder within the limits, and the memory that it needs for pixels of so many bytes.
 pub(super) fn decoder(
     picture: &[u8],
     format: Format,
@@ -172,10 +172,11 @@ pub(super) fn failed(error: ImageError) -> PictureProblem {
     }
 }
 
-/// The large size: turned as it should be seen, in sRGB, on white.
+/// Returns the large size: turned as it should be seen, in sRGB, on white.
 fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let (mut decoder, _) = decoder(picture, format, OPAQUE)?;
-    let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
+    let (width, height) = decoder.dimensions();
+    let colour = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
@@ -205,8 +206,8 @@ fn of(format: Format) -> ImageFormat {
     }
 }
 
-/// The pixels with 8 bits for each channel, in the same memory, because a large picture takes much of
-/// it. `made` makes each of its three colours and its alpha.
+/// Returns the pixels with 8 bits for each channel, in the same memory, because a large picture
+/// takes much of it. `made` makes each of its three colours and its alpha.
 pub(super) fn in_8_bits<const N: usize>(
     mut bytes: Vec<u8>,
     colour: ColorType,
@@ -221,7 +222,8 @@ pub(super) fn in_8_bits<const N: usize>(
         return bytes;
     }
     let [length, channels] = [colour.bytes_per_pixel(), colour.channel_count()].map(usize::from);
-    let (wide, pixels) = (length / channels, bytes.len() / length);
+    let wide = length / channels;
+    let pixels = bytes.len() / length;
     bytes.resize(bytes.len().max(pixels * N), 0);
     for at in 0..pixels {
         // One that becomes longer must not overwrite the next ones.
@@ -259,9 +261,11 @@ fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
     })
 }
 
-/// The sides that a picture has if the longer one has this limit; `None` if it has not more.
+/// Returns the sides that a picture has if the longer one has this limit; `None` if it has not
+/// more.
 pub(super) fn within(width: u32, height: u32, limit: u32) -> Option<(u32, u32)> {
-    let (longer, limit) = (u64::from(width.max(height)), u64::from(limit));
+    let longer = u64::from(width.max(height));
+    let limit = u64::from(limit);
     let scaled = |side: u32| {
         let fitting = (u64::from(side) * limit + longer / 2) / longer;
         u32::try_from(fitting).unwrap_or(u32::MAX).max(1)
@@ -280,7 +284,7 @@ fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
     Some(to)
 }
 
-/// The picture in a smaller size; `None` if it is not larger.
+/// Returns the picture in a smaller size; `None` if it is not larger.
 fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
     let Some(sides) = within(picture.width(), picture.height(), size.longer_side()) else {
         return Ok(None);
@@ -290,13 +294,14 @@ fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, Pict
         .ok_or(PictureProblem::Unreadable)
 }
 
-/// The picture in sRGB, if its profile can be used.
+/// Returns the picture in sRGB, if its profile can be used.
 pub(super) fn in_srgb(
     picture: &RgbImage,
     is_grey: bool,
     profile: &ColorProfile,
 ) -> Option<RgbImage> {
-    let (srgb, options) = (ColorProfile::new_srgb(), TransformOptions::default());
+    let srgb = ColorProfile::new_srgb();
+    let options = TransformOptions::default();
     let mut converted = RgbImage::new(picture.width(), picture.height());
     let (from, grey): (_, Vec<u8>) = match profile.color_space {
         DataColorSpace::Rgb => (Layout::Rgb, Vec::new()),
@@ -380,7 +385,7 @@ impl Seek for Guarded<'_> {
     }
 }
 
-/// The memory of this process without that of files, in bytes.
+/// Returns the memory of this process without that of files, in bytes.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -42,7 +42,7 @@ impl ShardFiles {
     }
 }
 
-/// The first byte of an identifier.
+/// Returns the first byte of an identifier.
 pub(crate) fn first_byte(id: PhotoId) -> u8 {
     id.0.to_be_bytes()[0]
 }

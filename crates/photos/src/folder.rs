@@ -53,9 +53,10 @@ const HERE: OFlags = OFlags::NOFOLLOW
     .union(OFlags::CLOEXEC);
 
 impl Folder {
-    /// The folder with this path, which may not exist yet.
+    /// Returns the folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
-        let (owner, others) = (None, Vec::new());
+        let owner = None;
+        let others = Vec::new();
         Self {
             path,
             owner,
@@ -65,8 +66,8 @@ impl Folder {
         }
     }
 
-    /// The same. What this process makes belongs to this owner, and copies of files that one of the other
-    /// folders has are second names of them.
+    /// Returns the same. What this process makes belongs to this owner, and copies of files that
+    /// one of the other folders has are second names of them.
     pub fn with(self, owner: Option<Owner>, others: Vec<PathBuf>) -> Self {
         Self {
             owner,
@@ -81,7 +82,7 @@ impl Folder {
         self.path == other.path || own.is_some() && own == others
     }
 
-    /// The names of the marks of all databases whose photos it has.
+    /// Returns the names of the marks of all databases whose photos it has.
     pub(super) fn marks(&self) -> io::Result<Vec<String>> {
         let owners = match fs::read_dir(self.path.join(OWNERS)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -205,7 +206,8 @@ impl Folder {
     }
 
     fn write_file(&self, file: PhotoFile, begun: PhotoId, content: &[u8]) -> io::Result<()> {
-        let (shard, name) = (self.open_shard(file)?, file.name());
+        let shard = self.open_shard(file)?;
+        let name = file.name();
         let partial = format!("{}{PARTIAL}", PhotoFile { id: begun, ..file }.name());
         // Left by a process that was killed.
         let _ = unlinkat(&shard, &partial, AtFlags::empty());
@@ -222,7 +224,7 @@ impl Folder {
         sync(Some(&self.shard(shard)))
     }
 
-    /// At most so many bytes of a file from this position on; `None` if it is not there.
+    /// Returns at most so many bytes of a file from this position on; `None` if it is not there.
     pub(super) fn read(&self, file: PhotoFile, at: u64, most: usize) -> io::Result<Option<Piece>> {
         let open = match openat(CWD, self.of(file), HERE | OFlags::RDONLY, Mode::empty()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -241,8 +243,9 @@ impl Folder {
         Ok(Some((bytes, of)))
     }
 
-    /// The same for a file of a local file system, if the page cache has these bytes, so that a thread
-    /// that must not block can read them. To wait for another thread costs as much as to send a photo.
+    /// Returns the same for a file of a local file system, if the page cache has these bytes, so
+    /// that a thread that must not block can read them. To wait for another thread costs as much as
+    /// to send a photo.
     pub(super) fn read_cached(&self, file: PhotoFile, at: u64, most: usize) -> Option<Piece> {
         if self.is_local.get() != Some(&true) {
             return None;
@@ -263,7 +266,7 @@ impl Folder {
         (read == bytes.len()).then_some((bytes, of))
     }
 
-    /// The length of a file; `None` if it is not there.
+    /// Returns the length of a file; `None` if it is not there.
     pub(super) fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match self.of(file).symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -285,7 +288,8 @@ impl Folder {
         }))
     }
 
-    /// The files that it has of the photos whose identifiers begin with this byte. Other files are ignored.
+    /// Returns the files that it has of the photos whose identifiers begin with this byte. Other
+    /// files are ignored.
     pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut found = ShardFiles::default();
         let entries = match fs::read_dir(self.shard(shard)) {

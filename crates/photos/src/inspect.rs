@@ -96,11 +96,12 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// A JPEG may be followed by other data: phones append a second picture or a short film.
+/// Returns a JPEG may be followed by other data: phones append a second picture or a short film.
 fn jpeg(picture: &[u8]) -> Result<Parts, End> {
     let mut reader = Reader::after(picture, 2)?;
     let mut parts = Parts::default();
-    let (mut coefficients, mut colours) = (0, None);
+    let mut coefficients = 0;
+    let mut colours = None;
     loop {
         if reader.byte()? != 0xff {
             return Err(End::Malformed);
@@ -146,8 +147,8 @@ fn jpeg(picture: &[u8]) -> Result<Parts, End> {
     }
 }
 
-/// The bytes of the coefficients of a pixel, by how often each colour is sampled in this frame. Grey needs
-/// none in addition to its colours, which are made afterwards.
+/// Returns the bytes of the coefficients of a pixel, by how often each colour is sampled in this
+/// frame. Grey needs none in addition to its colours, which are made afterwards.
 fn coefficients_of(frame: &[u8]) -> u64 {
     let samples = || {
         frame
@@ -157,7 +158,8 @@ fn coefficients_of(frame: &[u8]) -> u64 {
             .map(|colour| colour[1])
     };
     let most = |of: fn(u8) -> u8| u64::from(samples().map(of).max().unwrap_or(1).max(1));
-    let (most_x, most_y) = (most(|sample| sample >> 4), most(|sample| sample & 15));
+    let most_x = most(|sample| sample >> 4);
+    let most_y = most(|sample| sample & 15);
     let all = samples()
         .map(|sample| u64::from(sample >> 4) * u64::from(sample & 15))
         .sum::<u64>();
@@ -270,7 +272,7 @@ words! {
 }
 
 impl Format {
-    /// The format of a picture that begins like this.
+    /// Returns the format of a picture that begins like this.
     pub fn of(picture: &[u8]) -> Option<Self> {
         match picture {
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),

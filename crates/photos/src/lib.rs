@@ -184,7 +184,7 @@ impl Photos {
             .is_some())
     }
 
-    /// The largest picture that is accepted, in bytes.
+    /// Returns the largest picture that is accepted, in bytes.
     pub fn max_size(&self) -> usize {
         self.max_size
     }
@@ -206,7 +206,8 @@ impl Photos {
     ) -> Result<Stored, PhotoError> {
         let (sizes, _admitted) = self.made(picture, format, OPAQUE, work).await?;
         let id = PhotoId(self.random());
-        let (width, height) = (sizes.width, sizes.height);
+        let width = sizes.width;
+        let height = sizes.height;
         let written = place.write(id, sizes.files.map(Bytes::from)).await;
         written.inspect_err(|_| self.metrics.failures.count())?;
         self.metrics.stored.count();
@@ -242,10 +243,12 @@ impl Photos {
             drop(decoding);
             decoding = self.places(DECODED_AT_ONCE).await?;
         }
-        let (clock, metrics) = (Arc::clone(&self.clock), Arc::clone(&self.metrics));
+        let clock = Arc::clone(&self.clock);
+        let metrics = Arc::clone(&self.metrics);
         // A decoder cannot be stopped: what it uses is free, and counted, when its thread ends.
         let decoded = task::spawn_blocking(move || {
-            let (_decoding, started) = (decoding, clock.instant());
+            let _decoding = decoding;
+            let started = clock.instant();
             let made = work(&picture, format);
             metrics
                 .decoded
@@ -363,7 +366,8 @@ impl Photos {
         PhotoError::Invalid(problem)
     }
 
-    /// A piece of a file from this position on, and the length of the file; `None` if it is not there.
+    /// Returns a piece of a file from this position on, and the length of the file; `None` if it is
+    /// not there.
     pub async fn read(&self, file: PhotoFile, at: u64) -> Result<Option<Piece>, PhotoError> {
         let Some(place) = &self.place else {
             return Ok(None);

@@ -40,7 +40,8 @@ pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
 
 fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let (mut decoder, _) = decoder(picture, format, TRANSPARENT)?;
-    let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
+    let (width, height) = decoder.dimensions();
+    let colour = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     // Before it is made smaller, which rounds its sides.
     let is_turned = matches!(
@@ -81,7 +82,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     Ok(logo.into_rgba8())
 }
 
-/// The picture with at most this longer side.
+/// Returns the picture with at most this longer side.
 fn smaller(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     let Some((width, height)) = within(picture.width(), picture.height(), limit) else {
         return Ok(picture);
@@ -101,7 +102,8 @@ fn resized(from: &RgbaImage, width: u32, height: u32) -> Option<RgbaImage> {
 }
 
 fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
-    let (mut file, (width, height)) = (Vec::new(), picture.dimensions());
+    let mut file = Vec::new();
+    let (width, height) = picture.dimensions();
     let encoder =
         PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive);
     let is_opaque = picture.pixels().all(|pixel| pixel.0[3] == u8::MAX);

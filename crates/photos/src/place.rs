@@ -54,7 +54,7 @@ impl From<Bucket> for Place {
 }
 
 impl Place {
-    /// The folder, unless it is a bucket.
+    /// Returns the folder, unless it is a bucket.
     pub fn as_folder(&self) -> Option<&Folder> {
         match &self.0 {
             At::Folder(folder) => Some(folder),
@@ -80,7 +80,7 @@ impl Place {
         }
     }
 
-    /// The marks of all databases whose photos it has.
+    /// Returns the marks of all databases whose photos it has.
     pub async fn marks(&self) -> io::Result<Vec<String>> {
         let mut marks = match &self.0 {
             At::Folder(folder) => in_folder(folder, Folder::marks).await?,
@@ -91,8 +91,8 @@ impl Place {
         Ok(marks)
     }
 
-    /// The marks of other databases, of which this one does not know which files they need. Leaves the
-    /// mark of this one if it is missing, except in a folder that is not there.
+    /// Returns the marks of other databases, of which this one does not know which files they need.
+    /// Leaves the mark of this one if it is missing, except in a folder that is not there.
     pub async fn other_marks(&self, own: &str) -> io::Result<Vec<String>> {
         let mut marks = self.marks().await?;
         let all = marks.len();
@@ -177,7 +177,9 @@ impl Place {
         other: &Self,
         photos: &[PhotoId],
     ) -> io::Result<(u64, Vec<PhotoId>)> {
-        let (mut changed, mut copied, mut missing) = ([false; 256], 0, Vec::new());
+        let mut changed = [false; 256];
+        let mut copied = 0;
+        let mut missing = Vec::new();
         for photos in photos.chunks(AT_ONCE) {
             let copy = async |id| Ok::<_, io::Error>((id, self.copy_from(other, id).await?));
             for (id, files) in try_join_all(photos.iter().map(|&id| copy(id))).await? {
@@ -201,7 +203,7 @@ impl Place {
         }
     }
 
-    /// The content of a file; `None` if it is not there.
+    /// Returns the content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
         Ok(self
             .read_piece(file, 0, usize::MAX)
@@ -209,7 +211,7 @@ impl Place {
             .map(|(content, _)| content))
     }
 
-    /// At most so many bytes of a file from this position on; `None` if it is not there.
+    /// Returns at most so many bytes of a file from this position on; `None` if it is not there.
     pub(super) async fn read_piece(
         &self,
         file: PhotoFile,
@@ -225,7 +227,7 @@ impl Place {
         }
     }
 
-    /// The length of a file in bytes; `None` if it is not there.
+    /// Returns the length of a file in bytes; `None` if it is not there.
     pub async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.length(file)).await,
@@ -233,7 +235,8 @@ impl Place {
         }
     }
 
-    /// The files that it has of the photos whose identifiers begin with this byte. Other files are ignored.
+    /// Returns the files that it has of the photos whose identifiers begin with this byte. Other
+    /// files are ignored.
     pub async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.list(shard)).await,
@@ -259,8 +262,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// The name of the mark of a database with this key. Who sees it learns neither the key nor the
-/// incarnation.
+/// Returns the name of the mark of a database with this key. Who sees it learns neither the key nor
+/// the incarnation.
 pub fn mark_of(key: &[u8; 32], incarnation: &str) -> String {
     let hash = Sha256::new()
         .chain_update(key)
@@ -284,7 +287,7 @@ async fn in_folder<T: Send + 'static>(
     .await
 }
 
-/// The result of an operation, or an error if it takes too long.
+/// Returns the result of an operation, or an error if it takes too long.
 async fn within<T>(work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let slow = |_| {
         io::Error::new(
@@ -298,7 +301,7 @@ async fn within<T>(work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         .map_err(brief)
 }
 
-/// The error of a bucket in few words: the code of its service, or the last cause.
+/// Returns the error of a bucket in few words: the code of its service, or the last cause.
 fn brief(error: io::Error) -> io::Error {
     let Some(mut cause) = error.get_ref().map(|cause| cause as &dyn Error) else {
         return error;

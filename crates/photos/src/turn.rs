@@ -75,7 +75,8 @@ mod tests {
     use super::*;
     use crate::decode::sizes;
 
-    /// The files of a picture whose sides are no multiples of 8, each pixel of another colour.
+    /// Returns the files of a picture whose sides are no multiples of 8, each pixel of another
+    /// colour.
     fn photo() -> Sizes {
         let picture = RgbImage::from_fn(37, 21, |x, y| {
             let channel = |value: u32| u8::try_from(value % 256).unwrap();

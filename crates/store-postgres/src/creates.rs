@@ -108,7 +108,7 @@ impl Animal {
         }
     }
 
-    /// The parameters of [`INSERT_ONE`].
+    /// Returns the parameters of [`INSERT_ONE`].
     fn values(&self, token: i64) -> Vec<Value<'_>> {
         let Self {
             new,
@@ -216,7 +216,7 @@ impl Group<'_> {
             .await?)
     }
 
-    /// The ids in rows of tokens and ids.
+    /// Returns the ids in rows of tokens and ids.
     fn ids(&self, rows: &[Row]) -> Result<Vec<PetId>, Failure> {
         let mut ids = HashMap::with_capacity(rows.len());
         for row in rows {

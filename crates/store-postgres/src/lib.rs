@@ -133,7 +133,7 @@ impl Health for PostgresStore {
             .await
     }
 
-    /// A server can always come back.
+    /// Returns a server can always come back.
     async fn ended(&self) -> StoreError {
         std::future::pending().await
     }

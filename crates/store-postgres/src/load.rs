@@ -153,7 +153,7 @@ impl PostgresLoad {
         Ok(())
     }
 
-    /// The next identifier. A few that are left at the end are skipped.
+    /// Returns the next identifier. A few that are left at the end are skipped.
     fn draw_id(&mut self) -> Result<PetId, StoreError> {
         if self.drawn.len() <= 1 {
             self.finish_copying()?;
@@ -243,7 +243,9 @@ impl Load for PostgresLoad {
                 .into(),
             );
         }
-        let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
+        let name = pet.name.as_str();
+        let category_id = pet.category_id;
+        let status = pet.status.as_str();
         let now = self.context.now.as_millisecond();
         self.added.count += 1;
         let row: [&(dyn ToSql + Sync); 5] = [&name, &category_id, &status, &now, &now];
@@ -363,11 +365,13 @@ impl Load for PostgresLoad {
 
     fn log_import(&mut self) -> Result<(), StoreError> {
         self.finish()?;
-        let (mut added, now) = (self.added, self.context.now.as_millisecond());
+        let mut added = self.added;
+        let now = self.context.now.as_millisecond();
         if added.is_empty() {
             return Ok(());
         }
-        let (before, is_drawn) = (self.last_before, !self.drawn.is_empty());
+        let before = self.last_before;
+        let is_drawn = !self.drawn.is_empty();
         self.connection.run(&FirstStep::Import, |on, step| {
             profile::note_step(on, *step).boxed()
         })?;

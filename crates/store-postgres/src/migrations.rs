@@ -157,7 +157,7 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
     }
 }
 
-/// The version of the schema; `None` if the database has no petstore schema yet.
+/// Returns the version of the schema; `None` if the database has no petstore schema yet.
 async fn version(client: &Client) -> Result<Option<u32>, Error> {
     match client.query_opt(READ_VERSION, &[]).await {
         Ok(None) => Ok(None),

@@ -109,7 +109,8 @@ async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page
         }
     };
     let mut rows = pin!(rows);
-    let (mut page, mut turn_at) = (Page::default(), TURN);
+    let mut page = Page::default();
+    let mut turn_at = TURN;
     while let Some(row) = rows.try_next().await? {
         if page.pets.len() == limit {
             page.more_follow = true;

@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// The statement, prepared when this connection runs it for the first time.
+    /// Returns the statement, prepared when this connection runs it for the first time.
     pub(super) async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Error> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());

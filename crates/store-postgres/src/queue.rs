@@ -91,8 +91,8 @@ impl<W, D> Drop for Queue<W, D> {
 }
 
 impl<W, D> Groups<W, D> {
-    /// The work that waits, as much as fits into a group, in the order in which it came. `None` when
-    /// there will be no more.
+    /// Returns the work that waits, as much as fits into a group, in the order in which it came.
+    /// `None` when there will be no more.
     pub(super) async fn next(&mut self, bytes: fn(&W) -> usize) -> Option<Vec<(W, Caller<D>)>> {
         loop {
             let first = self.0.recv().await?;
@@ -104,7 +104,9 @@ impl<W, D> Groups<W, D> {
     }
 
     fn gather(&mut self, first: Waiting<W, D>, bytes: fn(&W) -> usize) -> Vec<(W, Caller<D>)> {
-        let (mut group, mut length, mut next) = (Vec::new(), 0, Some(first));
+        let mut group = Vec::new();
+        let mut length = 0;
+        let mut next = Some(first);
         while let Some(Waiting { work, caller }) = next {
             // The caller may be gone.
             if !caller.is_closed()
@@ -128,7 +130,7 @@ fn take<W>(work: &Mutex<Option<W>>) -> Option<W> {
     work.lock().take()
 }
 
-/// The worker has panicked, so it is unknown what it has done.
+/// Returns the worker has panicked, so it is unknown what it has done.
 pub(super) fn stopped() -> StoreError {
     StoreError::OutcomeUnknown(cause("the task that writes for several callers stopped"))
 }

@@ -103,7 +103,8 @@ impl Once {
             actor,
             request_id,
         } = context.into();
-        let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
+        let key = request.key.as_str();
+        let fingerprint = &request.fingerprint[..];
         let known: [&(dyn ToSql + Sync); 3] =
             [&request.lineage.number(), &key, &request.caller.number()];
         for _ in 0..MAX_ATTEMPTS {

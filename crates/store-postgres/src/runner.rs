@@ -50,7 +50,7 @@ impl Runner {
         self.run_within(DONE_WITHIN, access, what, work).await
     }
 
-    /// The same with another time limit.
+    /// Returns the same with another time limit.
     pub(super) async fn run_within<W: Send, T>(
         &self,
         limit: Duration,
@@ -114,7 +114,7 @@ impl Runner {
         })
     }
 
-    /// A name for a write that no other write ever has.
+    /// Returns a name for a write that no other write ever has.
     pub(super) fn token(&self) -> String {
         let mut random = self.random.lock();
         format!("{:032x}", random.random::<u128>())

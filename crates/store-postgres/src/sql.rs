@@ -120,7 +120,8 @@ impl Sql for Connection {
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<u64>> {
         async move {
-            let (statement, client) = (self.prepared(sql).await?, &**self);
+            let statement = self.prepared(sql).await?;
+            let client = &**self;
             // All are sent before the first response.
             let each = values.iter().map(|values| {
                 client.execute_raw(&statement, values.iter().map(|value| value.for_postgres()))
@@ -136,7 +137,8 @@ impl Sql for Connection {
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<Vec<Row>>> {
         async move {
-            let (statement, client) = (self.prepared(sql).await?, &**self);
+            let statement = self.prepared(sql).await?;
+            let client = &**self;
             // All are sent before the first response.
             let each = values.iter().map(|values| async {
                 let values = values.iter().map(|value| value.for_postgres());

@@ -83,7 +83,7 @@ impl PostgresUrl {
         }
     }
 
-    /// The file with the trusted roots; `None` means those of the system.
+    /// Returns the file with the trusted roots; `None` means those of the system.
     pub(super) fn root_certificate(&self) -> Option<&PathBuf> {
         self.root_certificate.as_ref()
     }
@@ -161,7 +161,7 @@ fn take_ssl_options(query: &str) -> Result<(SslMode, Option<PathBuf>, String), S
     Ok((mode, root, rest.join("&")))
 }
 
-/// The driver's configuration for one server.
+/// Returns the driver's configuration for one server.
 fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
     let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
         // The source of the error names the option at most, and never a value.

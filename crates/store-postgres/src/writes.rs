@@ -36,7 +36,7 @@ impl<'v> Write<'v> {
     }
 }
 
-/// The columns of rows of the same length.
+/// Returns the columns of rows of the same length.
 pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec<Vec<Value<'v>>> {
     let mut columns = Vec::new();
     for row in rows {
@@ -48,7 +48,7 @@ pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec
     columns
 }
 
-/// The parameters of a statement: arrays, or the values of one row.
+/// Returns the parameters of a statement: arrays, or the values of one row.
 pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
     values
         .iter()

@@ -152,7 +152,8 @@ fn problem_of(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     Ok(Some(format!("animal {id} {problem}")))
 }
 
-/// The tables of $1 whose last identifier is above that of the sequence, and would be given twice.
+/// Returns the tables of $1 whose last identifier is above that of the sequence, and would be given
+/// twice.
 fn behind(highest: &[(&str, &str)]) -> String {
     let of = |(name, table): &(&str, &str)| format!("SELECT '{name}', max(id) FROM {table}");
     let highest: Vec<_> = highest.iter().map(of).collect();

@@ -110,7 +110,8 @@ impl Files {
     /// Records the files of the database at `path`, which must be open.
     pub(super) fn open(path: &Path, wal_index: WalIndex) -> io::Result<Self> {
         let path = path.canonicalize()?;
-        let (wal, index) = (companion(&path, "-wal"), companion(&path, "-shm"));
+        let wal = companion(&path, "-wal");
+        let index = companion(&path, "-shm");
         Ok(Self {
             database: OpenFile::of(keep_open(&path)?, path)?,
             wal: OpenFile::of(Arc::new(File::open(&wal)?), wal)?,
@@ -122,7 +123,7 @@ impl Files {
         })
     }
 
-    /// The path of the database, with links resolved.
+    /// Returns the path of the database, with links resolved.
     pub(super) fn path(&self) -> &Path {
         &self.database.path
     }
@@ -169,7 +170,7 @@ impl Files {
         }
     }
 
-    /// The result of the last check.
+    /// Returns the result of the last check.
     pub(super) fn external_change(&self) -> Option<&ExternalChange> {
         self.change.as_ref()
     }
@@ -236,8 +237,8 @@ impl Files {
 /// The WAL lacks committed transactions.
 struct IncompleteWal;
 
-/// The end of a WAL of this size, if the WAL is complete. Checks its beginning, its end, and its
-/// previous end. An empty WAL has no end.
+/// Returns the end of a WAL of this size, if the WAL is complete. Checks its beginning, its end,
+/// and its previous end. An empty WAL has no end.
 fn end_of_wal(
     wal: &File,
     size: u64,
@@ -301,7 +302,7 @@ impl OpenFile {
         })
     }
 
-    /// The size of the file; `None` if its path leads to another file or to none.
+    /// Returns the size of the file; `None` if its path leads to another file or to none.
     fn size(&self) -> Option<u64> {
         // `Path::metadata` takes 500 instructions, and a create calls this six times.
         let there = rustix::fs::stat(&*self.name).ok()?;

@@ -25,14 +25,14 @@ pub fn is_companion(path: &Path) -> bool {
     is_named_so(path) || path.canonicalize().is_ok_and(|path| is_named_so(&path))
 }
 
-/// The path of a companion file of the database at `path`.
+/// Returns the path of a companion file of the database at `path`.
 pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// The paths of a database file and of its companion files.
+/// Returns the paths of a database file and of its companion files.
 pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
 }

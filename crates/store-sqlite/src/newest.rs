@@ -49,14 +49,14 @@ impl Newest {
         };
     }
 
-    /// The latest time in the log after a change at this time, which the caller appends.
+    /// Returns the latest time in the log after a change at this time, which the caller appends.
     pub(super) fn latest_at(&mut self, connection: &Connection, at: i64) -> rusqlite::Result<i64> {
         let latest_at = known(&mut self.latest_at, connection, LATEST)?.max(at);
         self.latest_at = Some(latest_at);
         Ok(latest_at)
     }
 
-    /// The highest identifier that an order ever had, 0 if there was none.
+    /// Returns the highest identifier that an order ever had, 0 if there was none.
     pub(super) fn order(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
         known(&mut self.order, connection, LAST_ORDER)
     }
@@ -66,7 +66,7 @@ impl Newest {
         self.order = self.order.map(|last| last.max(id));
     }
 
-    /// The fields of the store, which `read` reads if they are not known.
+    /// Returns the fields of the store, which `read` reads if they are not known.
     pub(super) fn fields(
         &mut self,
         read: impl FnOnce() -> rusqlite::Result<FieldSet>,
@@ -77,13 +77,13 @@ impl Newest {
         Ok(Arc::clone(self.fields.insert(Arc::new(read()?))))
     }
 
-    /// The newest mark of remembered requests.
+    /// Returns the newest mark of remembered requests.
     pub(super) fn mark(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
         known(&mut self.mark, connection, NEWEST_MARK)
     }
 }
 
-/// The value, which the statement reads if it is not known.
+/// Returns the value, which the statement reads if it is not known.
 fn known(
     value: &mut Option<i64>,
     connection: &Connection,

@@ -389,7 +389,8 @@ mod tests {
                 .unwrap()
                 .0
         };
-        let (busy, mut waiting) = (open(), open());
+        let busy = open();
+        let mut waiting = open();
         // On a machine with much other work, the time that a service waits is not enough.
         wait_for_locks(&mut waiting, 20 * BUSY_TIMEOUT, || {}).unwrap();
         let stop = AtomicBool::new(false);

@@ -192,7 +192,7 @@ mod tests {
     use petstore_domain::Limit;
     use petstore_store::OpenMode;
 
-    /// A connection that writes, and one that reads.
+    /// Returns a connection that writes, and one that reads.
     fn connections() -> (tempfile::TempDir, Connection, Connection) {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
@@ -211,7 +211,8 @@ mod tests {
         for (number, (name, status)) in names.zip(statuses).take(130).enumerate() {
             let sql = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
             let number = i64::try_from(number).unwrap();
-            let (id, category_id) = (1 + 3 * number, i64::MAX - number);
+            let id = 1 + 3 * number;
+            let category_id = i64::MAX - number;
             writing
                 .execute(sql, (id, name, category_id, status.as_str()))
                 .unwrap();

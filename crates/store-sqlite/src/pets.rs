@@ -72,7 +72,7 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
         .transpose()
 }
 
-/// The next identifier.
+/// Returns the next identifier.
 pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
     connection
         .prepare_cached(NEXT_ID)?

@@ -59,7 +59,7 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(created()?.iter().filter_map(problem).collect())
 }
 
-/// The objects that the migrations create. They run for this only once in a process.
+/// Returns the objects that the migrations create. They run for this only once in a process.
 fn created() -> rusqlite::Result<&'static Objects> {
     static CREATED: OnceLock<Objects> = OnceLock::new();
     if let Some(created) = CREATED.get() {

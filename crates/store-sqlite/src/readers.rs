@@ -99,7 +99,8 @@ impl Readers {
             }))
         };
         let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
-        let (phase, writer_waits) = (AtomicU8::new(IDLE), AtomicBool::new(false));
+        let phase = AtomicU8::new(IDLE);
+        let writer_waits = AtomicBool::new(false);
         Ok(Self(Arc::new(Shared {
             readers,
             wal_index,
@@ -148,7 +149,8 @@ impl Readers {
     }
 }
 
-/// The page cache of each reader, in bytes, for a catalogue whose last animal has this number.
+/// Returns the page cache of each reader, in bytes, for a catalogue whose last animal has this
+/// number.
 ///
 /// A cached page saves a copy from the cache of the operating system. But a cache that holds only a
 /// part of the animals costs more for the others than it saves (`docs/maintainers/performance.md`).
@@ -165,8 +167,8 @@ fn page_cache(last_pet: u64, readers: u64) -> u64 {
 }
 
 impl Shared {
-    /// The first free reader, so that an idle service continues to use the reader with the warm
-    /// page cache.
+    /// Returns the first free reader, so that an idle service continues to use the reader with the
+    /// warm page cache.
     fn free(&self) -> MutexGuard<'_, Reader> {
         let free = self.readers.iter().find_map(Mutex::try_lock);
         free.unwrap_or_else(|| self.readers[0].lock())
@@ -239,7 +241,7 @@ impl Reader {
         }
     }
 
-    /// A number that changes with every commit of another connection, by any process.
+    /// Returns a number that changes with every commit of another connection, by any process.
     fn data_version(&self) -> rusqlite::Result<FileVersion> {
         let number = |row: &Row<'_>| row.get::<_, i64>(0);
         let number = self
@@ -269,7 +271,8 @@ mod tests {
         let (mut writing, wal_index) =
             opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
         let readers = Readers::open(&path, Some(wal_index)).unwrap();
-        let (begins, ends) = (readers.waiting_writer(), readers.waiting_writer());
+        let begins = readers.waiting_writer();
+        let ends = readers.waiting_writer();
         let limit = opening::BUSY_TIMEOUT;
         opening::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
         let read = || {

@@ -37,7 +37,7 @@ fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
 
-/// The response that is remembered under the idempotency key of a request.
+/// Returns the response that is remembered under the idempotency key of a request.
 pub(super) fn recall(
     connection: &Connection,
     request: &IdempotentRequest,

@@ -4,7 +4,7 @@ use petstore_domain::{PetId, PetStatus};
 use petstore_store::columns::Value;
 use rusqlite::types::{FromSqlError, FromSqlResult, Type, ValueRef};
 
-/// The value in a column of any type that a table has.
+/// Returns the value in a column of any type that a table has.
 pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
     Ok(match value {
         ValueRef::Null => Value::Null,

@@ -68,8 +68,8 @@ impl Sql for Connection {
     const FORGET_REQUESTS: &'static str = requests::FORGET;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
 
-    /// A copy of a file has another inode or another time of birth. In a snapshot of a file system, it has
-    /// another path.
+    /// Returns a copy of a file has another inode or another time of birth. In a snapshot of a file
+    /// system, it has another path.
     fn incarnation_from(file: &str) -> Option<String> {
         let found = fs::metadata(file).ok()?;
         let born = found
@@ -164,7 +164,8 @@ pub(super) fn rows(
 ) -> rusqlite::Result<Vec<Row>> {
     let mut statement = bound(connection, sql, values)?;
     let count = statement.column_count();
-    let (mut rows, mut found) = (statement.raw_query(), Vec::new());
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(Row((0..count)
             .map(|at| row.get(at))
@@ -177,8 +178,8 @@ fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqli
     Ok(bound(connection, sql, values)?.raw_execute()? as u64)
 }
 
-/// The statement with the values of its parameters. To SQLite, `$1` is a name, and it numbers its
-/// parameters in the order in which they first appear.
+/// Returns the statement with the values of its parameters. To SQLite, `$1` is a name, and it
+/// numbers its parameters in the order in which they first appear.
 fn bound<'c>(
     connection: &'c Connection,
     sql: &str,

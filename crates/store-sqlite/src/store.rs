@@ -51,7 +51,8 @@ impl SqliteStore {
         let before = device_and_inode(path).ok();
         let (mut writing, wal_index) = opening::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
-        let (waits, waiting_writer) = (readers.waiting_writer(), readers.waiting_writer());
+        let waits = readers.waiting_writer();
+        let waiting_writer = readers.waiting_writer();
         opening::wait_for_locks(&mut writing, opening::BUSY_TIMEOUT, move || waits.begin())
             .map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
         let slow_reads = || SlowReads::open(path);

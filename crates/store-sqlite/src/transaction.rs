@@ -45,7 +45,7 @@ impl Drop for Transaction<'_> {
     }
 }
 
-/// The result of work that never waits.
+/// Returns the result of work that never waits.
 pub(super) fn done<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
     work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
 }

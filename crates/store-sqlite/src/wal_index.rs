@@ -80,8 +80,8 @@ impl WalIndex {
         })
     }
 
-    /// The version in the file, and the page up to which the WAL is in the database; `None` if the
-    /// header is being written.
+    /// Returns the version in the file, and the page up to which the WAL is in the database; `None`
+    /// if the header is being written.
     pub(super) fn parse(content: &[u8; INDEX_HEADER]) -> Option<(FileVersion, u32)> {
         let (header, rest) = content.split_first_chunk::<SIZE>()?;
         let (copy, rest) = rest.split_first_chunk::<SIZE>()?;
@@ -89,7 +89,7 @@ impl WalIndex {
         (header == copy).then_some((FileVersion(*header), checkpointed))
     }
 
-    /// The progress of checkpoints.
+    /// Returns the progress of checkpoints.
     pub(super) fn checkpoints(&self) -> Checkpoints {
         let first_half = |word: &AtomicU64| {
             let [a, b, c, d, ..] = word.load(Acquire).to_ne_bytes();
@@ -105,8 +105,8 @@ impl WalIndex {
         }
     }
 
-    /// The header, which is the version of the database. A header that is read while a commit
-    /// rewrites it differs from all others.
+    /// Returns the header, which is the version of the database. A header that is read while a
+    /// commit rewrites it differs from all others.
     pub(super) fn version(&self) -> FileVersion {
         let mut header = [0; SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.header) {
@@ -115,13 +115,13 @@ impl WalIndex {
         FileVersion(header)
     }
 
-    /// The number of pages in the WAL at this version (`mxFrame`), including those that a
+    /// Returns the number of pages in the WAL at this version (`mxFrame`), including those that a
     /// checkpoint has copied.
     pub(super) fn pages_in_wal(FileVersion(header): &FileVersion) -> u32 {
         u32::from_ne_bytes([header[16], header[17], header[18], header[19]])
     }
 
-    /// The size of a page, in bytes (`szPage`, where 1 means 65,536).
+    /// Returns the size of a page, in bytes (`szPage`, where 1 means 65,536).
     pub(super) fn page_size(FileVersion(header): &FileVersion) -> u64 {
         match u16::from_ne_bytes([header[14], header[15]]) {
             1 => 65_536,
@@ -129,13 +129,13 @@ impl WalIndex {
         }
     }
 
-    /// The salts of the WAL and of each page in it (`aSalt`), which change whenever the WAL
+    /// Returns the salts of the WAL and of each page in it (`aSalt`), which change whenever the WAL
     /// restarts.
     pub(super) fn salts(FileVersion(header): &FileVersion) -> [u8; 8] {
         *header[32..].first_chunk().unwrap_or(&[0; 8])
     }
 
-    /// The checksum of the WAL, as in its last frame (`aFrameCksum`).
+    /// Returns the checksum of the WAL, as in its last frame (`aFrameCksum`).
     pub(super) fn checksum(FileVersion(header): &FileVersion) -> [u8; 8] {
         let mut bytes = *header[24..].first_chunk().unwrap_or(&[0; 8]);
         // Two numbers, which are big-endian in the WAL.

@@ -146,7 +146,7 @@ impl Writer {
             .await
     }
 
-    /// The end of the use of the store, if somebody changes its files.
+    /// Returns the end of the use of the store, if somebody changes its files.
     pub(super) fn ended(&self) -> Ended {
         self.ended.clone()
     }

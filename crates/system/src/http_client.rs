@@ -203,7 +203,7 @@ impl Connection {
     }
 }
 
-/// The name or address of the server. The URL has a literal IPv6 address in brackets.
+/// Returns the name or address of the server. The URL has a literal IPv6 address in brackets.
 fn name(url: &Url) -> Result<&str, RequestError> {
     Ok(url
         .host_str()

@@ -14,7 +14,7 @@ use rustix::{fs::OFlags, process::geteuid};
 pub struct Owner(u32, u32);
 
 impl Owner {
-    /// The owner of a file or a folder.
+    /// Returns the owner of a file or a folder.
     pub fn of(found: &Metadata) -> Self {
         Self(found.uid(), found.gid())
     }

@@ -52,8 +52,8 @@ pub fn connector(verify: Verify) -> Result<TlsConnector, Error> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// The trusted roots of the system, or those in the file that `SSL_CERT_FILE` names. `None` if
-/// there are none.
+/// Returns the trusted roots of the system, or those in the file that `SSL_CERT_FILE` names. `None`
+/// if there are none.
 pub fn system_roots() -> Option<RootCertStore> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -52,7 +52,7 @@ pub enum AttemptError {
 }
 
 impl AttemptError {
-    /// The class of the error, as the interface shows it.
+    /// Returns the class of the error, as the interface shows it.
     pub fn class(&self) -> &'static str {
         match self {
             Self::Forbidden(_) => "address",
@@ -117,9 +117,9 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// A connector that trusts these roots, and reaches only what is permitted. An attempt may take
-    /// as long as `limit`, usually [`ATTEMPT_LIMIT`]. Fails only if the build supports no suitable
-    /// protocol version.
+    /// Returns a connector that trusts these roots, and reaches only what is permitted. An attempt
+    /// may take as long as `limit`, usually [`ATTEMPT_LIMIT`]. Fails only if the build supports no
+    /// suitable protocol version.
     pub fn new(
         allowed: Networks,
         resolver: Box<dyn Resolve>,
@@ -256,7 +256,7 @@ impl Connector {
         }
     }
 
-    /// The seconds in a `Retry-After`: a number, or the time until a date.
+    /// Returns the seconds in a `Retry-After`: a number, or the time until a date.
     fn seconds(&self, retry_after: &str) -> Option<u64> {
         retry_after.parse().ok().or_else(|| {
             let until = DateTimeParser::new().parse_timestamp(retry_after).ok()?;
@@ -270,7 +270,7 @@ impl Connector {
         })
     }
 
-    /// The addresses of the URL's host, all permitted.
+    /// Returns the addresses of the URL's host, all permitted.
     async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
         let addresses = self
             .lookups

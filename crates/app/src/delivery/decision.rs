@@ -74,7 +74,10 @@ pub async fn decide(
             return Ok(nothing(None));
         };
         let id = store.draw_webhook_id().await?;
-        let (created_at, updated_at, version, disabled) = (now, now, 1, None);
+        let created_at = now;
+        let updated_at = now;
+        let version = 1;
+        let disabled = None;
         let webhook = Webhook {
             id,
             url,
@@ -105,7 +108,8 @@ pub async fn decide(
             ..decided
         });
     };
-    let (id, version) = (stored.webhook.id, stored.webhook.version);
+    let id = stored.webhook.id;
+    let version = stored.webhook.version;
     let changed = match wanted {
         Wanted::RotateSecret => {
             let (secret, sealed) = registrar.new_secret(id, false)?;
@@ -175,7 +179,8 @@ fn decided(act: ActType, id: i64, (after, change): (Webhook, WebhookChange)) -> 
 }
 
 fn nothing(webhook: Option<&Webhook>) -> Decided {
-    let (change, webhook) = (WebhookChange::Nothing, webhook.cloned());
+    let change = WebhookChange::Nothing;
+    let webhook = webhook.cloned();
     Decided {
         change,
         act: None,

@@ -98,7 +98,7 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// A dispatcher that has no lease yet.
+    /// Returns a dispatcher that has no lease yet.
     pub fn new(
         store: Arc<dyn Store>,
         confirmed_clock: Arc<ConfirmedClock>,
@@ -133,7 +133,7 @@ impl Dispatcher {
         }
     }
 
-    /// The number of attempts in flight.
+    /// Returns the number of attempts in flight.
     pub fn in_flight(&self) -> usize {
         self.running.len() + self.ended.len()
     }

@@ -83,7 +83,7 @@ impl Outcome {
 }
 
 impl Endpoint {
-    /// The endpoint as the store has it, with the lease that was taken.
+    /// Returns the endpoint as the store has it, with the lease that was taken.
     pub(super) fn new(stored: StoredWebhook, waiting: Vec<Waiting>, lease: Lease) -> Self {
         let Progress {
             cursor,
@@ -149,7 +149,7 @@ impl Endpoint {
         self.unsaved < MAX_UNSAVED && self.bytes < MAX_BYTES && self.messages.len() < MAX_WAITING
     }
 
-    /// The number of the change of the message before the next one.
+    /// Returns the number of the change of the message before the next one.
     pub(super) fn last(&self) -> Option<i64> {
         self.last
     }
@@ -201,7 +201,8 @@ impl Endpoint {
         self.read_to = seq;
     }
 
-    /// The next message to send, with its content if it is in memory. It is in flight from now on.
+    /// Returns the next message to send, with its content if it is in memory. It is in flight from
+    /// now on.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<(i64, Option<i64>, Option<Content>)> {
         let limit = if self.is_proven {
             IN_FLIGHT
@@ -241,7 +242,8 @@ impl Endpoint {
     ) {
         self.in_flight -= 1;
         self.save.is_dirty = true;
-        let (is_success, status) = (outcome.is_success(), outcome.attempt.status);
+        let is_success = outcome.is_success();
+        let status = outcome.attempt.status;
         self.save.attempts.push(outcome.attempt);
         self.is_proven = is_success;
         if is_success {
@@ -355,7 +357,7 @@ impl Endpoint {
         }
     }
 
-    /// The progress that the store must save, with the lease from then on.
+    /// Returns the progress that the store must save, with the lease from then on.
     pub(super) fn update(&self, lease: Lease) -> DeliveryUpdate {
         let waiting = self.save.waiting.iter().filter_map(|seq| {
             let message = self.messages.get(seq)?;

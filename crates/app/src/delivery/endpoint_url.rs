@@ -81,7 +81,7 @@ impl EndpointUrl {
         Ok(Self(url))
     }
 
-    /// The URL.
+    /// Returns the URL.
     pub fn get(&self) -> &Url {
         &self.0
     }

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use super::registrar::message_id;
 
-/// The `webhook-id` of the message about a change. Every attempt has the same one, of any process,
-/// and a restored or copied database has others.
+/// Returns the `webhook-id` of the message about a change. Every attempt has the same one, of any
+/// process, and a restored or copied database has others.
 pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(epoch.0);
@@ -19,7 +19,7 @@ pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
     message_id(&std::array::from_fn(|at| hash[at]))
 }
 
-/// The lane of the messages about a change: those of one lane are delivered in order.
+/// Returns the lane of the messages about a change: those of one lane are delivered in order.
 pub(super) fn lane_of(change: &JournalEntry) -> Option<String> {
     match (change.pet, change.subject.kind.known(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),
@@ -35,10 +35,11 @@ pub(super) struct Content {
     pub(super) request_id: Option<Box<str>>,
 }
 
-/// The content of the message about a change. `previous` is the `webhook-id` of the message before it
-/// to the same endpoint.
+/// Returns the content of the message about a change. `previous` is the `webhook-id` of the message
+/// before it to the same endpoint.
 pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Content {
-    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    let before = change.before.as_deref();
+    let after = change.after.as_deref();
     let length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
     let mut body = Vec::with_capacity(length);
     let mut message = json::Object::begin(&mut body);

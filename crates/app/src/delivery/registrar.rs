@@ -28,23 +28,23 @@ impl Registrar {
         }
     }
 
-    /// The key file.
+    /// Returns the key file.
     pub fn vault(&self) -> &Arc<Vault> {
         &self.vault
     }
 
-    /// The metrics of all webhooks.
+    /// Returns the metrics of all webhooks.
     pub fn metrics(&self) -> &Arc<WebhookMetrics> {
         &self.metrics
     }
 
-    /// The URL in its usual form.
+    /// Returns the URL in its usual form.
     pub fn check_url(&self, url: &str) -> Result<String, String> {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
 
-    /// A new secret for a webhook, also encrypted. The key file is made only for the first secret of
-    /// a database: those that exist were encrypted with another file.
+    /// Returns a new secret for a webhook, also encrypted. The key file is made only for the first
+    /// secret of a database: those that exist were encrypted with another file.
     pub fn new_secret(
         &self,
         webhook: i64,
@@ -73,7 +73,7 @@ impl Registrar {
         }
     }
 
-    /// A test message for a webhook. Nobody sends it yet.
+    /// Returns a test message for a webhook. Nobody sends it yet.
     pub fn new_test(&self, webhook: i64) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().fill_bytes(&mut bytes);
@@ -104,7 +104,7 @@ pub(super) fn open_secret(
         .map_err(|_| VaultError::OtherKey)
 }
 
-/// The `webhook-id` with these bytes.
+/// Returns the `webhook-id` with these bytes.
 pub(super) fn message_id(bytes: &[u8; 16]) -> String {
     format!("msg_{}", text::hex_digits(bytes))
 }

@@ -47,7 +47,8 @@ mod tests {
             let delays: Vec<i64> = (0..100)
                 .map(|_| delay(failures, None, random).as_secs())
                 .collect();
-            let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
+            let least = delays.iter().min().unwrap();
+            let most = delays.iter().max().unwrap();
             assert!(
                 *least >= seconds && *most <= seconds * 11 / 10,
                 "{failures}: {delays:?}"

@@ -49,15 +49,14 @@ pub(super) async fn note_test(
     if attempt.status != Some(410) {
         return Ok(());
     }
-    let (webhooks, reason) = (store.list_webhooks().await?, DisabledReason::Gone);
+    let webhooks = store.list_webhooks().await?;
+    let reason = DisabledReason::Gone;
     let stored = webhooks
         .into_iter()
         .find(|stored| stored.webhook.id == webhook);
     if let Some(change) = stored.and_then(|stored| stored.disabled(reason, attempt.at)) {
-        let (act, by) = (
-            reason.act(webhook),
-            WriteContext::new(Actor::Clock, attempt.at),
-        );
+        let act = reason.act(webhook);
+        let by = WriteContext::new(Actor::Clock, attempt.at);
         let written = store
             .write_webhook(change, Some(act), StoredResponse::default(), by)
             .await?;
@@ -140,9 +139,11 @@ impl Sending {
         }: TestMessage,
     ) -> Result<Self, VaultError> {
         let secrets = open_secrets(vault, stored)?;
-        let (url, content) = (stored.webhook.url.clone(), message::test_content(now));
+        let url = stored.webhook.url.clone();
+        let content = message::test_content(now);
         let signature = signature(&secrets, &message_id, now, &content.body);
-        let (generation, seq) = (0, None);
+        let generation = 0;
+        let seq = None;
         Ok(Self {
             webhook,
             generation,
@@ -208,7 +209,7 @@ impl Sending {
     }
 }
 
-/// The value of `webhook-signature`, with the secrets that are valid now.
+/// Returns the value of `webhook-signature`, with the secrets that are valid now.
 pub(super) fn signature(
     secrets: &Secrets,
     message_id: &str,

@@ -12,14 +12,14 @@ const PREFIX: &str = "whsec_";
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// A new secret.
+    /// Returns a new secret.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; 32];
         random.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
-    /// The secret with these bytes.
+    /// Returns the secret with these bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -29,13 +29,13 @@ impl Secret {
         &self.0
     }
 
-    /// The secret as the receiver gets it, once.
+    /// Returns the secret as the receiver gets it, once.
     pub fn reveal(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
     }
 }
 
-/// The value of `webhook-signature`, with one signature for each secret.
+/// Returns the value of `webhook-signature`, with one signature for each secret.
 pub fn sign<'s>(
     secrets: impl IntoIterator<Item = &'s Secret>,
     id: &str,

@@ -58,12 +58,12 @@ impl Vault {
         }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// A vault with this key, without a file.
+    /// Returns a vault with this key, without a file.
     pub fn with_key(key: [u8; 32]) -> Self {
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
         let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
@@ -108,7 +108,8 @@ impl Vault {
             .and_then(|rest| rest.split_first_chunk::<NONCE_LEN>())
             .ok_or(VaultError::OtherKey)?;
         self.use_key(None, |key| {
-            let (nonce, mut text) = (Nonce::assume_unique_for_key(*nonce), text.to_vec());
+            let nonce = Nonce::assume_unique_for_key(*nonce);
+            let mut text = text.to_vec();
             let secret = key.open_in_place(nonce, Aad::from(subject), &mut text);
             secret
                 .map(|secret| secret.to_vec())

@@ -10,7 +10,7 @@ use petstore_domain::{
 /// The cursors of lists begin with other bytes.
 const VERSION: u8 = 16;
 
-/// The position after the change `seq` in the log of the database with this epoch.
+/// Returns the position after the change `seq` in the log of the database with this epoch.
 pub fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     sealed::encode(&[&[VERSION], &epoch, &seq.to_be_bytes()])
 }
@@ -24,7 +24,7 @@ pub enum CursorError {
     Expired,
 }
 
-/// The position of a cursor in this journal.
+/// Returns the position of a cursor in this journal.
 pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
     let (epoch, seq) = read(text).ok_or(CursorError::Invalid)?;
     // A cursor ahead of the journal was made before the database lost its newest changes.

@@ -71,14 +71,15 @@ impl Journal {
         }
     }
 
-    /// The state for a new follower of the journal.
+    /// Returns the state for a new follower of the journal.
     pub fn join(&self) -> watch::Receiver<Recent> {
         let recent = self.recent.subscribe();
         self.joined.notify_one();
         recent
     }
 
-    /// The number up to which the journal was read. It falls behind while no client follows.
+    /// Returns the number up to which the journal was read. It falls behind while no client
+    /// follows.
     pub fn position(&self) -> i64 {
         self.recent.borrow().last
     }
@@ -102,10 +103,12 @@ impl Journal {
     /// keys became invalid. Called each time it is due, outside of requests. After an error, the next
     /// call reads it.
     pub async fn read(&self) -> Result<(), StoreError> {
-        let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
+        let store = self.store.as_ref();
+        let clock = self.clock.as_ref();
         let log = store.journal_state().await?;
         self.recent.send_if_modified(|recent| recent.begin(&log));
-        let (mut read_to, mut room) = (self.recent.borrow().last, recent::MAX_PART);
+        let mut read_to = self.recent.borrow().last;
+        let mut room = recent::MAX_PART;
         while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, STEP).await?;
             let mut batches = recent::batches(log.epoch, &page.changes);
@@ -126,12 +129,14 @@ impl Journal {
     }
 
     async fn look_for_invalid_keys(&self) -> Result<(), StoreError> {
-        let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
+        let store = self.store.as_ref();
+        let clock = self.clock.as_ref();
         let instant = clock.instant();
         let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEYS_EVERY;
         let last = *self.keys_read.lock();
         if last.is_none_or(is_due) {
-            let (keys, now) = (store.list_keys().await?, clock.now());
+            let keys = store.list_keys().await?;
+            let now = clock.now();
             let invalid = keys
                 .iter()
                 .filter(|key| !key.is_valid_at(now))

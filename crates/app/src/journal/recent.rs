@@ -121,8 +121,10 @@ impl Recent {
             && log.last - self.last <= MAX_BEHIND;
         if !continues {
             let replaced = self.replaced + u64::from(is_other);
-            let (is_over, invalid_keys) = (self.is_over, std::mem::take(&mut self.invalid_keys));
-            let (epoch, last) = (Some(log.epoch), log.last);
+            let is_over = self.is_over;
+            let invalid_keys = std::mem::take(&mut self.invalid_keys);
+            let epoch = Some(log.epoch);
+            let last = log.last;
             *self = Self {
                 epoch,
                 last,
@@ -149,7 +151,7 @@ impl Recent {
         self.last = read_to;
     }
 
-    /// The changes after `position`, of one type or of all. `position` is below `last`.
+    /// Returns the changes after `position`, of one type or of all. `position` is below `last`.
     pub fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
         let next = position + 1;
         let at = self.batches.partition_point(|batch| batch.last() < next);
@@ -171,8 +173,8 @@ impl Recent {
         After::Nothing(batch.last())
     }
 
-    /// The animals of the changes after `position`; `None` if one has no animal, or is not here any
-    /// more. `position` is below `last`.
+    /// Returns the animals of the changes after `position`; `None` if one has no animal, or is not
+    /// here any more. `position` is below `last`.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
         let next = position + 1;
         let at = self.batches.partition_point(|batch| batch.last() < next);
@@ -211,7 +213,8 @@ pub(super) fn batches(epoch: Epoch, changes: &[JournalEntry]) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut rest = changes.iter().peekable();
     while let Some(first) = rest.peek().map(|change| change.seq) {
-        let (mut events, mut ends) = (Vec::with_capacity(BATCH_SIZE), Vec::new());
+        let mut events = Vec::with_capacity(BATCH_SIZE);
+        let mut ends = Vec::new();
         while events.len() < BATCH_SIZE
             && let Some(change) = rest.next()
         {
@@ -261,7 +264,7 @@ mod tests {
     const EPOCH: Epoch = Epoch([1; 16]);
     const KEY: KeyId = KeyId(7);
 
-    /// A change with a representation of this length.
+    /// Returns a change with a representation of this length.
     fn change(seq: i64, kind: ChangeType, length: usize) -> JournalEntry {
         JournalEntry {
             seq,
@@ -292,7 +295,7 @@ mod tests {
         recent.push(batches(EPOCH, changes), changes.last().unwrap().seq);
     }
 
-    /// The numbers that follow a position, and the new position.
+    /// Returns the numbers that follow a position, and the new position.
     fn after(recent: &Recent, position: i64, kind: Option<ChangeType>) -> Option<(Vec<i64>, i64)> {
         match recent.after(position, kind) {
             After::Older => None,
@@ -353,7 +356,8 @@ mod tests {
         let changes: Vec<_> = (1..=100)
             .map(|seq| change(seq, ChangeType::PetAdded, 99_000))
             .collect();
-        let (mut to, mut readings) = (0_i64, 0);
+        let mut to = 0_i64;
+        let mut readings = 0;
         while to < 100 {
             let mut room = MAX_PART;
             let mut part = batches(EPOCH, &changes[usize::try_from(to).unwrap()..]);

@@ -146,7 +146,9 @@ impl Share {
         };
         self.streams.ended[at].count();
         if !matches!(ended, Ended::For(_)) && self.streams.is_logged(self.of, now) {
-            let (client, id, cause) = (self.of.kind(), self.of.id(), CAUSES[at]);
+            let client = self.of.kind();
+            let id = self.of.id();
+            let cause = CAUSES[at];
             warn!(
                 client,
                 id, cause, error, "a stream of changes ended; more are only counted"
@@ -233,8 +235,10 @@ mod tests {
 
     #[test]
     fn the_log_has_one_line_for_each_client_and_minute() {
-        let (streams, start) = (Arc::new(Streams::default()), SystemClock.instant());
-        let (one, other) = (Actor::Key(KeyId(1)), Actor::Key(KeyId(2)));
+        let streams = Arc::new(Streams::default());
+        let start = SystemClock.instant();
+        let one = Actor::Key(KeyId(1));
+        let other = Actor::Key(KeyId(2));
         assert!(streams.is_logged(one, start) && streams.is_logged(other, start));
         assert!(!streams.is_logged(one, start + Duration::from_secs(59)));
         assert!(streams.is_logged(one, start + LOG_EVERY));

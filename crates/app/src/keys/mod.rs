@@ -43,7 +43,7 @@ impl Caller {
         self.key.record.id
     }
 
-    /// The key as the actor of a change.
+    /// Returns the key as the actor of a change.
     pub fn actor(&self) -> NamedActor {
         NamedActor {
             actor: Actor::Key(self.key_id()),
@@ -145,7 +145,7 @@ struct CachedKey {
 }
 
 impl KeyRing {
-    /// A ring for the keys in `store` of this deployment. Keys without their own limit have
+    /// Returns a ring for the keys in `store` of this deployment. Keys without their own limit have
     /// `rate_limit`.
     pub(super) fn new(
         store: Arc<dyn Keys>,
@@ -202,7 +202,7 @@ impl KeyRing {
             .map(|Reading { limit, .. }| meter.take_commands(commands, limit, self.time()))
     }
 
-    /// The time that meters use.
+    /// Returns the time that meters use.
     fn time(&self) -> Duration {
         self.clock.instant().saturating_duration_since(self.started)
     }

@@ -45,9 +45,10 @@ impl Usage {
         self.deprecated_calls.count();
     }
 
-    /// The unsaved use of the key `id`, if any.
+    /// Returns the unsaved use of the key `id`, if any.
     pub(super) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
-        let (used, called) = (self.used.load(Relaxed), self.called.load(Relaxed));
+        let used = self.used.load(Relaxed);
+        let called = self.called.load(Relaxed);
         if used.max(called) == NOTHING {
             return None;
         }

@@ -60,7 +60,7 @@ fn turns(limits: TurnLimits) -> Arc<Turns> {
     Turns::new(limits, TestClock::new())
 }
 
-/// The stranger with this number.
+/// Returns the stranger with this number.
 fn stranger(number: usize) -> Caller {
     let [.., high, low] = number.to_be_bytes();
     Caller::Stranger(IpAddr::from([192, 0, high, low]).into())
@@ -70,7 +70,8 @@ fn member(id: i64) -> Caller {
     Caller::Known(StaffId(id))
 }
 
-/// A request that waits, and has been polled. tokio lets a task make only 128 steps in a row, unless it is told otherwise.
+/// Returns a request that waits, and has been polled. tokio lets a task make only 128 steps in a
+/// row, unless it is told otherwise.
 async fn wait(turns: &Arc<Turns>, caller: Caller) -> Waiting {
     let turns = Arc::clone(turns);
     let mut waiting = unconstrained(async move { turns.take(caller).await }).boxed();

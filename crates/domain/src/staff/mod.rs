@@ -35,7 +35,7 @@ impl StaffName {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 64;
 
-    /// The name without spaces around it; `None` if it is not allowed.
+    /// Returns the name without spaces around it; `None` if it is not allowed.
     pub fn new(text: &str) -> Option<Self> {
         line(text, Self::MAX_LENGTH).map(Self)
     }
@@ -44,14 +44,14 @@ impl StaffName {
         &self.0
     }
 
-    /// The name without regard to case and accents, which no two members share.
+    /// Returns the name without regard to case and accents, which no two members share.
     pub fn key(&self) -> String {
         normalized(&self.0)
     }
 }
 
-/// A line of 1 to `longest` characters without spaces around it; `None` if it is not allowed. Characters that change
-/// the direction of text could show one name as another.
+/// Returns a line of 1 to `longest` characters without spaces around it; `None` if it is not
+/// allowed. Characters that change the direction of text could show one name as another.
 pub fn line(text: &str, longest: usize) -> Option<String> {
     let text = text.trim();
     let is_hidden = |c: char| {
@@ -118,7 +118,7 @@ impl StaffMember {
     /// The maximum number of members, with disabled ones.
     pub const MAX: i64 = 1000;
 
-    /// A new member, who must choose a password by this link.
+    /// Returns a new member, who must choose a password by this link.
     pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
         let new = Self {
             id: StaffId(0),
@@ -137,9 +137,10 @@ impl StaffMember {
         new.reset(link, now)
     }
 
-    /// The member, who signs in at a provider from now on.
+    /// Returns the member, who signs in at a provider from now on.
     pub fn with_identity(self, identity: Identity) -> Self {
-        let (identity, passkeys) = (Some(identity), vec![]);
+        let identity = Some(identity);
+        let passkeys = vec![];
         Self {
             password: None,
             link: None,
@@ -151,17 +152,20 @@ impl StaffMember {
         .next()
     }
 
-    /// The member after the only use of the link.
+    /// Returns the member after the only use of the link.
     pub fn without_link(self) -> Self {
         Self { link: None, ..self }.next()
     }
 
-    /// The member, who must choose another password or a provider by this link, and then set up the second
-    /// factor and passkeys again. A disabled member can sign in again.
+    /// Returns the member, who must choose another password or a provider by this link, and then
+    /// set up the second factor and passkeys again. A disabled member can sign in again.
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
         let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         let link = Some((link.digest(), until));
-        let (password, second_factor, passkeys, identity) = (None, None, vec![], None);
+        let password = None;
+        let second_factor = None;
+        let passkeys = vec![];
+        let identity = None;
         Self {
             disabled_at: None,
             password,
@@ -203,7 +207,7 @@ impl StaffMember {
         Self { role, ..self }.next()
     }
 
-    /// The member, who cannot sign in any more.
+    /// Returns the member, who cannot sign in any more.
     pub fn disabled(self, now: Timestamp) -> Self {
         Self {
             disabled_at: Some(now),
@@ -213,7 +217,7 @@ impl StaffMember {
         .next()
     }
 
-    /// The change that makes of the member what `to` makes of it.
+    /// Returns the change that makes of the member what `to` makes of it.
     pub fn change(self, to: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
         StaffChange::new(self.version, to(self), act)
     }

@@ -96,7 +96,7 @@ impl<'d> Said<'d> {
         self.has(3)
     }
 
-    /// The identifier of the passkey that was made (section 6.5.1).
+    /// Returns the identifier of the passkey that was made (section 6.5.1).
     fn made(&self) -> Option<&'d [u8]> {
         let (length, rest) = self.rest.get(16..)?.split_first_chunk()?;
         rest.get(..usize::from(u16::from_be_bytes(*length)))
@@ -104,7 +104,8 @@ impl<'d> Said<'d> {
     }
 }
 
-/// The part of a key that `ring` reads. `None` if it is for another algorithm, or for one that is not allowed.
+/// Returns the part of a key that `ring` reads. `None` if it is for another algorithm, or for one
+/// that is not allowed.
 fn part_for_ring(key: &[u8], algorithm: i32) -> Option<&[u8]> {
     match algorithm {
         ES256 => key.strip_prefix(OF_P256).filter(|point| point.len() == 65),
@@ -129,18 +130,20 @@ impl Passkey {
     /// The maximum number of passkeys of a member.
     pub const MAX: usize = 10;
 
-    /// The user handle of a member. Two stores on one host make different ones because of their `tag`, so an
-    /// authenticator keeps the passkeys of both. Nobody can guess one to find out which members have passkeys.
+    /// Returns the user handle of a member. Two stores on one host make different ones because of
+    /// their `tag`, so an authenticator keeps the passkeys of both. Nobody can guess one to find
+    /// out which members have passkeys.
     pub fn user(member: StaffId, tag: &str) -> Vec<u8> {
         [&member.0.to_be_bytes(), tag.as_bytes()].concat()
     }
 
-    /// The member of a user handle; that of nobody is 0.
+    /// Returns the member of a user handle; that of nobody is 0.
     pub fn member_of(user: &[u8]) -> StaffId {
         StaffId(user.first_chunk().map_or(0, |id| i64::from_be_bytes(*id)))
     }
 
-    /// The passkey that an authenticator has made for this host (section 7.1), with an algorithm and a key.
+    /// Returns the passkey that an authenticator has made for this host (section 7.1), with an
+    /// algorithm and a key.
     pub fn new(
         of: Assertion,
         (algorithm, key): (i32, &[u8]),

@@ -33,14 +33,14 @@ impl Password {
     /// The maximum number of characters.
     pub const MAX_LENGTH: usize = 256;
 
-    /// A typed text, in the one form that Unicode has for it: keyboards differ. `None` if it is too
-    /// long for any password.
+    /// Returns a typed text, in the one form that Unicode has for it: keyboards differ. `None` if
+    /// it is too long for any password.
     pub fn typed(text: &str) -> Option<Self> {
         let fits = text.chars().count() <= Self::MAX_LENGTH;
         fits.then(|| Self(text.nfc().collect()))
     }
 
-    /// A password that this member may choose.
+    /// Returns a password that this member may choose.
     pub fn chosen(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
         let password = Self::typed(text).ok_or(WeakPassword::Long)?;
         if password.0.chars().count() < Self::MIN_LENGTH {
@@ -98,7 +98,7 @@ impl PasswordHash {
         Self(hash)
     }
 
-    /// A hash that no password has, for which the comparison takes as long.
+    /// Returns a hash that no password has, for which the comparison takes as long.
     pub fn of_nobody() -> Self {
         Self([0; Self::LENGTH])
     }
@@ -115,7 +115,7 @@ impl PasswordHash {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

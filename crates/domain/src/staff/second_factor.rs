@@ -32,8 +32,8 @@ pub struct SecondFactor {
 }
 
 impl SecondFactor {
-    /// The second factor after this code or recovery code was used; `None` if it is wrong, or was used
-    /// before.
+    /// Returns the second factor after this code or recovery code was used; `None` if it is wrong,
+    /// or was used before.
     pub fn after(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
         let typed: String = typed
             .chars()
@@ -54,8 +54,8 @@ impl SecondFactor {
     }
 }
 
-/// A new recovery code, to show once, and its digest. It has 120 random bits, so a digest protects
-/// it as well as a slow hash would.
+/// Returns a new recovery code, to show once, and its digest. It has 120 random bits, so a digest
+/// protects it as well as a slow hash would.
 pub fn recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
     let mut bytes = [0; RECOVERY];
     random.fill_bytes(&mut bytes);
@@ -73,14 +73,14 @@ fn recovery_digest(code: &str) -> TokenDigest {
 pub struct TotpSecret([u8; SECRET]);
 
 impl TotpSecret {
-    /// A new secret.
+    /// Returns a new secret.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; SECRET];
         random.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
-    /// The secret with these bytes.
+    /// Returns the secret with these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -90,7 +90,7 @@ impl TotpSecret {
         &self.0
     }
 
-    /// The secret in Base32, as [`Self::spelled`] gives it.
+    /// Returns the secret in Base32, as [`Self::spelled`] gives it.
     pub fn parse(text: &str) -> Option<Self> {
         let letters: Vec<u8> = text
             .bytes()
@@ -99,12 +99,12 @@ impl TotpSecret {
         Self::from_bytes(&BASE32.decode(&letters).ok()?)
     }
 
-    /// The setup key, in groups of four letters to type.
+    /// Returns the setup key, in groups of four letters to type.
     pub fn spelled(&self) -> String {
         in_fours(&BASE32.encode(&self.0), " ")
     }
 
-    /// The URI that an app reads from a QR code.
+    /// Returns the URI that an app reads from a QR code.
     pub fn uri(&self, account: &str) -> String {
         let account: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
         let account = account.replace('+', "%20");
@@ -114,13 +114,14 @@ impl TotpSecret {
         )
     }
 
-    /// The period of the code, if it is that of now, or of one period earlier or later: clocks differ.
+    /// Returns the period of the code, if it is that of now, or of one period earlier or later:
+    /// clocks differ.
     fn period_of(&self, code: &str, now: Timestamp) -> Option<i64> {
         let present = now.as_second().div_euclid(PERIOD);
         (present - 1..=present + 1).find(|&period| self.code(period) == code)
     }
 
-    /// The code of a period (RFC 4226, section 5.3).
+    /// Returns the code of a period (RFC 4226, section 5.3).
     pub fn code(&self, period: i64) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
         let tag = hmac::sign(&key, &period.to_be_bytes());
@@ -132,7 +133,7 @@ impl TotpSecret {
         format!("{:0DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
     }
 
-    /// The code of this moment.
+    /// Returns the code of this moment.
     pub fn code_at(&self, now: Timestamp) -> String {
         self.code(now.as_second().div_euclid(PERIOD))
     }

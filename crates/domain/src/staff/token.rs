@@ -10,19 +10,19 @@ use sha2::{Digest, Sha256};
 pub struct Token([u8; 32]);
 
 impl Token {
-    /// A new secret.
+    /// Returns a new secret.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; 32];
         random.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
-    /// The secret in the form in which it is presented.
+    /// Returns the secret in the form in which it is presented.
     pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// The digest that is stored. A random secret needs no slow hash.
+    /// Returns the digest that is stored. A random secret needs no slow hash.
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }
@@ -45,7 +45,7 @@ impl TokenDigest {
         Some(Token(bytes).digest())
     }
 
-    /// A name for lists. It does not reveal the digest.
+    /// Returns a name for lists. It does not reveal the digest.
     pub fn name(&self) -> String {
         URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..12])
     }
@@ -55,7 +55,7 @@ impl TokenDigest {
         Self(bytes)
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

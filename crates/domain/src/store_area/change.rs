@@ -83,7 +83,7 @@ impl Resource {
         }
     }
 
-    /// The animal, if it is one.
+    /// Returns the animal, if it is one.
     pub fn pet(&self) -> Option<&StorePet> {
         if let Self::Pet(pet) = self {
             Some(pet)
@@ -92,7 +92,7 @@ impl Resource {
         }
     }
 
-    /// The order, if it is one.
+    /// Returns the order, if it is one.
     pub fn order(&self) -> Option<&Order> {
         if let Self::Order(order) = self {
             Some(order)
@@ -109,7 +109,7 @@ impl Resource {
         }
     }
 
-    /// The animal that it concerns, even if it is an order.
+    /// Returns the animal that it concerns, even if it is an order.
     pub fn pet_id(&self) -> Option<PetId> {
         match self {
             Self::Pet(pet) => Some(pet.id),

@@ -161,7 +161,7 @@ impl Command {
         Self::AddPet(pet, FieldPatch::default(), Vec::new())
     }
 
-    /// The change of the fields of an animal.
+    /// Returns the change of the fields of an animal.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
             Self::AddPet(_, fields, _)
@@ -173,7 +173,7 @@ impl Command {
         }
     }
 
-    /// The values that it gives to fields.
+    /// Returns the values that it gives to fields.
     pub fn field_values(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
         self.fields()
             .into_iter()
@@ -212,7 +212,7 @@ pub enum IfMatch {
 }
 
 impl IfMatch {
-    /// The versions that it names; `None` if it allows any.
+    /// Returns the versions that it names; `None` if it allows any.
     pub fn versions(&self) -> Option<&[i64]> {
         match self {
             Self::Any => None,

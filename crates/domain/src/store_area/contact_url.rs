@@ -11,7 +11,7 @@ use url::Url;
 pub struct ContactUrl(Url);
 
 impl ContactUrl {
-    /// The address for a question about this animal. A mail gets a subject.
+    /// Returns the address for a question about this animal. A mail gets a subject.
     pub fn about(&self, animal: &str) -> String {
         let mut url = self.0.clone();
         if url.scheme() == "mailto" && url.query().is_none() {
@@ -25,7 +25,7 @@ impl ContactUrl {
         self.0.as_str()
     }
 
-    /// The address as people write it.
+    /// Returns the address as people write it.
     pub fn shown(&self) -> &str {
         let url = self.as_str();
         url.strip_prefix("mailto:")

@@ -35,7 +35,7 @@ impl DateRange {
 }
 
 impl FieldSet {
-    /// The range of a search, from one day to another. `None` stands for no limit.
+    /// Returns the range of a search, from one day to another. `None` stands for no limit.
     pub fn dates(&self, name: &str, ends: [Option<&str>; 2]) -> Result<DateRange, FieldProblem> {
         let field = self.find(name).ok_or_else(|| self.unknown(name))?;
         if field.kind != FieldKind::Date {
@@ -51,7 +51,8 @@ impl FieldSet {
             text => Ok(text.and_then(|text| text.parse().ok())),
         };
         let [from, to] = ends;
-        let (from, to) = (date("from", from)?, date("to", to)?);
+        let from = date("from", from)?;
+        let to = date("to", to)?;
         Ok(DateRange {
             field: field.name.clone(),
             from,
@@ -74,7 +75,7 @@ words! {
 }
 
 impl Age {
-    /// The days of birth of animals that have this age on the day `today`.
+    /// Returns the days of birth of animals that have this age on the day `today`.
     pub fn range(self, field: &FieldName, today: Date) -> DateRange {
         // The last day of birth of those that are so many years old. Of 29 February it is the 28th.
         let last = |years: i64| today.saturating_sub(years.years());

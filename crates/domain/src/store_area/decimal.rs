@@ -30,7 +30,7 @@ impl Decimal {
         self.0.starts_with('-')
     }
 
-    /// The number in units of 0.0001, by which two numbers are compared.
+    /// Returns the number in units of 0.0001, by which two numbers are compared.
     pub fn ten_thousandths(&self) -> i64 {
         let (whole, fraction) = parts(&self.0);
         let digits = [whole, &format!("{:0<4}", fraction.unwrap_or_default())].concat();
@@ -40,7 +40,7 @@ impl Decimal {
     }
 }
 
-/// The digits before the point, without the minus, and those after it.
+/// Returns the digits before the point, without the minus, and those after it.
 fn parts(text: &str) -> (&str, Option<&str>) {
     let number = text.strip_prefix('-').unwrap_or(text);
     number
@@ -73,7 +73,7 @@ impl Currency {
         }
     }
 
-    /// A price with all decimals of the currency, and no more: half up.
+    /// Returns a price with all decimals of the currency, and no more: half up.
     pub fn rounded(&self, price: &str) -> String {
         let decimals = self.decimals();
         let (minus, digits) = price

@@ -56,8 +56,8 @@ impl Choices {
     /// How many labels there can be.
     const MOST_LABELS: usize = 200;
 
-    /// The same choices with these labels, by their values. `None` if there are too many, one of them is not valid,
-    /// or two labels, or a label and a value, differ only in their case.
+    /// Returns the same choices with these labels, by their values. `None` if there are too many,
+    /// one of them is not valid, or two labels, or a label and a value, differ only in their case.
     pub fn labelled(self, labels: BTreeMap<String, String>) -> Option<Self> {
         let values = self
             .values
@@ -73,7 +73,7 @@ impl Choices {
         are_valid.then_some(Self { labels, ..self })
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn all(&self) -> &[String] {
         &self.values
     }
@@ -82,13 +82,13 @@ impl Choices {
         &self.labels
     }
 
-    /// The choice with this value, in any case.
+    /// Returns the choice with this value, in any case.
     pub fn find(&self, text: &str) -> Option<&String> {
         let key = in_no_case(text);
         self.values.iter().find(|choice| in_no_case(choice) == key)
     }
 
-    /// The choice with this value, or else the value with this label, in any case.
+    /// Returns the choice with this value, or else the value with this label, in any case.
     pub fn meant(&self, text: &str) -> Option<&String> {
         let key = in_no_case(text);
         let is_label = |(_, label): &(&String, &String)| in_no_case(label) == key;
@@ -98,7 +98,7 @@ impl Choices {
     }
 }
 
-/// A text without its case. Upper case first: some letters have two lower-case forms.
+/// Returns a text without its case. Upper case first: some letters have two lower-case forms.
 fn in_no_case(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
@@ -140,7 +140,7 @@ impl FieldDefinition {
         self.kind == FieldKind::Date && self.name.as_str() == "born"
     }
 
-    /// The text for people in place of a value: the label of a choice, if it has one.
+    /// Returns the text for people in place of a value: the label of a choice, if it has one.
     pub fn shown<'a>(&'a self, value: &'a str) -> &'a str {
         let label = self
             .choices
@@ -149,7 +149,7 @@ impl FieldDefinition {
         label.map_or(value, String::as_str)
     }
 
-    /// The error, if its members do not fit together.
+    /// Returns the error, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
         match (self.kind == FieldKind::Choice, self.choices.is_some()) {
             (true, false) => Some("choices is missing. A field of the kind choice needs it."),
@@ -161,7 +161,7 @@ impl FieldDefinition {
         }
     }
 
-    /// The length of its texts, in bytes.
+    /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let choices = self.choices.iter().flat_map(Choices::all);
         let labels = self.choices.iter().flat_map(Choices::labels);

@@ -13,7 +13,7 @@ pub struct FieldLabels {
 }
 
 impl FieldLabels {
-    /// The labels of the field with this name.
+    /// Returns the labels of the field with this name.
     pub const fn new(
         name: &'static str,
         label: &'static str,
@@ -34,8 +34,8 @@ impl FieldLabels {
     }
 }
 
-/// The fields that change if all get these labels, each as it is then. A label that somebody has changed
-/// stays: one that no language has (`known`) for the field or the value.
+/// Returns the fields that change if all get these labels, each as it is then. A label that
+/// somebody has changed stays: one that no language has (`known`) for the field or the value.
 pub fn relabelled(
     fields: &FieldSet,
     known: &[&'static [FieldLabels]],
@@ -54,7 +54,7 @@ pub fn relabelled(
     wanted.iter().filter_map(changed).collect()
 }
 
-/// A field with these labels in place of those that are known.
+/// Returns a field with these labels in place of those that are known.
 fn field_with(
     field: &FieldDefinition,
     known: &[&FieldLabels],

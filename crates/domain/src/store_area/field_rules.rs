@@ -126,7 +126,8 @@ pub fn decide_field(
 }
 
 impl FieldDefinition {
-    /// The change of it to another one: all that this is, and after `before.` what was different.
+    /// Returns the change of it to another one: all that this is, and after `before.` what was
+    /// different.
     fn changed_to(&self, after: &Self) -> Act {
         let [before, mut act] = [self, after].map(|field| field.act(ActType::FieldChanged));
         let is_known = |name: &str| before.details.iter().any(|(of, _)| of == name);
@@ -145,7 +146,7 @@ impl FieldDefinition {
         act
     }
 
-    /// An act on it, with all that the audit trail shows.
+    /// Returns an act on it, with all that the audit trail shows.
     pub fn act(&self, kind: ActType) -> Act {
         let yes_or_no = |yes: bool| if yes { "true" } else { "false" }.to_owned();
         let mut details = vec![

@@ -135,7 +135,7 @@ impl FieldValues {
         self.0.is_none()
     }
 
-    /// The value of the field with this name.
+    /// Returns the value of the field with this name.
     pub fn get(&self, name: &str) -> Option<&FieldValue> {
         let all = self.all();
         let at = all
@@ -194,8 +194,8 @@ fn stored_key(key: String) -> String {
 }
 
 impl FieldSet {
-    /// The values after a change at `now`, or why it is not possible. A value that stays as it was is
-    /// valid, even if it is no longer one of the choices.
+    /// Returns the values after a change at `now`, or why it is not possible. A value that stays as
+    /// it was is valid, even if it is no longer one of the choices.
     pub fn apply(
         &self,
         before: &FieldValues,
@@ -232,7 +232,7 @@ impl FieldSet {
         })
     }
 
-    /// The keys of the values that no other animal may have.
+    /// Returns the keys of the values that no other animal may have.
     pub fn unique_keys(&self, values: &FieldValues) -> Vec<UniqueKey> {
         values
             .iter()
@@ -240,14 +240,15 @@ impl FieldSet {
             .collect()
     }
 
-    /// The key of a value; `None` if other animals may also have it.
+    /// Returns the key of a value; `None` if other animals may also have it.
     pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
         let field = self.find(name).filter(|field| field.is_unique)?;
         let key = field.kind.key(true, value)?;
         Some((name.to_owned(), stored_key(key)))
     }
 
-    /// The filter of a search, written as in a cell of a table. A choice may have been one before.
+    /// Returns the filter of a search, written as in a cell of a table. A choice may have been one
+    /// before.
     pub fn searched(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
         let field = self.find(name).ok_or_else(|| self.unknown(name))?;
         if field.kind == FieldKind::LongText {
@@ -275,14 +276,16 @@ impl FieldSet {
 }
 
 impl FieldDefinition {
-    /// The value in a cell of a table, which has it as in JSON, without quotes. A choice is its value, not its label.
+    /// Returns the value in a cell of a table, which has it as in JSON, without quotes. A choice is
+    /// its value, not its label.
     pub fn in_cell(&self, text: &str) -> Given {
         let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
         let value = self.kind.read(choice.map_or(text, String::as_str));
         value.map_or(Given::Other, Given::Set)
     }
 
-    /// A choice or its label, in any case, as the value that is stored; other values as they are.
+    /// Returns a choice or its label, in any case, as the value that is stored; other values as
+    /// they are.
     pub fn spelled(&self, given: Given) -> Given {
         match (&given, &self.choices) {
             (Given::Set(FieldValue::Text(text)), Some(choices)) => choices
@@ -292,7 +295,7 @@ impl FieldDefinition {
         }
     }
 
-    /// A value that is new at `now`; `None` if it is not valid.
+    /// Returns a value that is new at `now`; `None` if it is not valid.
     pub fn accepted(&self, given: &Given, now: Timestamp) -> Option<FieldValue> {
         let Given::Set(value) = given else {
             return None;
@@ -315,12 +318,14 @@ impl FieldDefinition {
         is_valid.then(|| value.clone())
     }
 
-    /// The rule for a value: a sentence about a member or a parameter with this name before the point.
+    /// Returns the rule for a value: a sentence about a member or a parameter with this name before
+    /// the point.
     fn is(&self, of: &str) -> String {
         format!("{of}.{} {}.", self.name.as_str(), self.rule())
     }
 
-    /// The rule for a value, as the rest of a sentence that begins with the name of the field.
+    /// Returns the rule for a value, as the rest of a sentence that begins with the name of the
+    /// field.
     pub fn rule(&self) -> String {
         let is = match &self.choices {
             Some(choices) => {

@@ -53,7 +53,7 @@ pub struct JournalEntry {
 }
 
 impl JournalEntry {
-    /// The length of its texts, in bytes.
+    /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
         of(&self.before) + of(&self.after)
@@ -98,8 +98,8 @@ words! {
 }
 
 impl JournalSubject {
-    /// The subject of a change or an act of this type: a `pet` for `pet.added`. `None` if a type of
-    /// no release has this form.
+    /// Returns the subject of a change or an act of this type: a `pet` for `pet.added`. `None` if a
+    /// type of no release has this form.
     pub fn of_type(text: &str, id: Option<i64>) -> Option<Self> {
         let is_word = |word: &str, others: &[u8]| {
             let is_letter = |byte: u8| byte.is_ascii_lowercase() || others.contains(&byte);

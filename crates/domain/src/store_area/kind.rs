@@ -65,7 +65,7 @@ impl FieldKind {
         }
     }
 
-    /// The rule for a value, as the rest of a sentence: "must be …".
+    /// Returns the rule for a value, as the rest of a sentence: "must be …".
     pub(super) const fn rule(self) -> &'static str {
         match self {
             Self::Text => "a string of 1 to 255 characters, one of them visible, without U+0000",
@@ -82,7 +82,8 @@ impl FieldKind {
         }
     }
 
-    /// The value that a text writes as in JSON, without quotes. `None` if it is a number or a boolean in no kind.
+    /// Returns the value that a text writes as in JSON, without quotes. `None` if it is a number or
+    /// a boolean in no kind.
     pub(super) fn read(self, text: &str) -> Option<FieldValue> {
         match self {
             Self::Integer => text.parse().ok().map(FieldValue::Integer),
@@ -101,9 +102,9 @@ impl FieldKind {
         matches!(self, Self::Text | Self::Choice)
     }
 
-    /// The common key of values that a search does not tell apart: texts without regard to case
-    /// and accents, those that are unique as [`unseparated`], numbers by what they are. `None` for what no
-    /// search looks for.
+    /// Returns the common key of values that a search does not tell apart: texts without regard to
+    /// case and accents, those that are unique as [`unseparated`], numbers by what they are. `None`
+    /// for what no search looks for.
     pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
         match (self, value) {
             (Self::LongText, _) => None,

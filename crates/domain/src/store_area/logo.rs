@@ -24,7 +24,7 @@ pub struct NewLogo {
 }
 
 impl NewLogo {
-    /// The logo with this file and these sides.
+    /// Returns the logo with this file and these sides.
     pub fn new(png: Vec<u8>, width: u16, height: u16) -> Self {
         let hash = Sha256::digest(&png);
         let digest = u64::from_be_bytes(std::array::from_fn(|at| hash[at]));
@@ -65,7 +65,7 @@ impl Logo {
         (logo.to_string() == name).then_some(logo)
     }
 
-    /// The logo with this path.
+    /// Returns the logo with this path.
     pub fn at(path: &str) -> Option<Self> {
         Self::parse(path.strip_prefix("/assets/logo-")?.strip_suffix(".png")?)
     }

@@ -16,35 +16,35 @@ pub const MOST_WORDS: usize = 14;
 /// How many words of a value have a key. More would make long texts of short words slow.
 pub const MOST_WORDS_OF_VALUE: usize = 64;
 
-/// A text without regard to case and accents: the first [`NAME_KEY_LENGTH`] characters of its
-/// beginning after compatibility decomposition (Unicode Standard Annex 15), without combining marks,
-/// in lower case.
+/// Returns a text without regard to case and accents: the first [`NAME_KEY_LENGTH`] characters of
+/// its beginning after compatibility decomposition (Unicode Standard Annex 15), without combining
+/// marks, in lower case.
 pub fn normalized(text: &str) -> String {
     comparable(compared(text)).take(NAME_KEY_LENGTH).collect()
 }
 
-/// The letters and digits of a text, as [`normalized`] but all of them. So a part of a telephone number
-/// is found, however it is grouped.
+/// Returns the letters and digits of a text, as [`normalized`] but all of them. So a part of a
+/// telephone number is found, however it is grouped.
 pub fn letters(text: &str) -> String {
     comparable(text)
         .filter(|character| character.is_alphanumeric())
         .collect()
 }
 
-/// The whole text without regard to case and accents.
+/// Returns the whole text without regard to case and accents.
 pub fn whole_key(text: &str) -> String {
     comparable(text).collect()
 }
 
-/// The keys by which a name is found: a text finds the name if one of them begins with the text. They are
-/// the letters and digits of the name, as [`normalized`], and those from the beginning of each further
-/// word, and the other characters with which the name begins. The whole name is first. None is the
-/// beginning of another one.
+/// Returns the keys by which a name is found: a text finds the name if one of them begins with the
+/// text. They are the letters and digits of the name, as [`normalized`], and those from the
+/// beginning of each further word, and the other characters with which the name begins. The whole
+/// name is first. None is the beginning of another one.
 pub fn name_keys(name: &str) -> Vec<String> {
     keys(name, MOST_WORDS)
 }
 
-/// The keys by which a word finds a value: as those of a name, without other characters.
+/// Returns the keys by which a word finds a value: as those of a name, without other characters.
 pub fn value_keys(value: &str) -> Vec<String> {
     let mut keys = keys(value, MOST_WORDS_OF_VALUE);
     keys.retain(|key| key.starts_with(char::is_alphanumeric));
@@ -57,7 +57,9 @@ fn keys(name: &str, most_words: usize) -> Vec<String> {
         // The same result, ten times as fast.
         return vec![name[..name.len().min(NAME_KEY_LENGTH)].to_ascii_lowercase()];
     }
-    let (mut letters, mut words, mut others) = (Vec::new(), Vec::new(), String::new());
+    let mut letters = Vec::new();
+    let mut words = Vec::new();
+    let mut others = String::new();
     let mut in_word = false;
     for character in comparable(name) {
         if character.is_alphanumeric() {
@@ -97,7 +99,7 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The beginning of a text that a search compares.
+/// Returns the beginning of a text that a search compares.
 fn compared(text: &str) -> &str {
     let end = text.char_indices().nth(COMPARED_LENGTH).map(|(end, _)| end);
     end.map_or(text, |end| &text[..end])
@@ -119,8 +121,8 @@ fn comparable(text: &str) -> impl Iterator<Item = char> {
 pub struct NamePrefix(String);
 
 impl NamePrefix {
-    /// The letters and digits of a text, or if it has none, the text itself. `None` if that has more
-    /// than [`NAME_KEY_LENGTH`] characters.
+    /// Returns the letters and digits of a text, or if it has none, the text itself. `None` if that
+    /// has more than [`NAME_KEY_LENGTH`] characters.
     pub fn new(text: &str) -> Option<Self> {
         let all = comparable(compared(text)).filter(|character| !character.is_control());
         let all: String = all.collect();
@@ -135,13 +137,13 @@ impl NamePrefix {
             .then_some(Self(key))
     }
 
-    /// The same of any text, without what a search ignores.
+    /// Returns the same of any text, without what a search ignores.
     pub(super) fn beginning(text: &str) -> Self {
         let all = comparable(compared(text)).filter(|character| !character.is_control());
         Self(all.take(NAME_KEY_LENGTH).collect())
     }
 
-    /// The letters and digits of a text. `None` if it has none.
+    /// Returns the letters and digits of a text. `None` if it has none.
     pub(super) fn of_word(text: &str) -> Option<Self> {
         let letters = comparable(text).filter(|character| character.is_alphanumeric());
         let letters: String = letters.take(NAME_KEY_LENGTH).collect();

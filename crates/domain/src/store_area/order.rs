@@ -37,7 +37,7 @@ impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
         is_valid.then_some(Self(text))
     }
 
-    /// The rule for the text, as in "a string of …".
+    /// Returns the rule for the text, as in "a string of …".
     pub fn is() -> String {
         let most = if MIN == 0 {
             "at most".to_owned()
@@ -77,7 +77,7 @@ impl Contact {
         Text::new(text).map(Self)
     }
 
-    /// The rule for the text, as in "a string of …".
+    /// Returns the rule for the text, as in "a string of …".
     pub fn is() -> String {
         Text::<{ Self::MAX_LENGTH }, 1>::is()
     }
@@ -128,7 +128,7 @@ impl Order {
     /// How long a reservation lasts at most.
     pub const LONGEST_RESERVATION: SignedDuration = SignedDuration::from_hours(400 * 24);
 
-    /// The length of its texts, in bytes.
+    /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let texts = [
             self.reference.as_ref().map(Text::as_str),
@@ -154,7 +154,7 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// An order with nothing else.
+    /// Returns an order with nothing else.
     pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
         Self {
             pet_id,
@@ -166,7 +166,7 @@ impl NewOrder {
         }
     }
 
-    /// The same order with these values. Its terms say when it ends.
+    /// Returns the same order with these values. Its terms say when it ends.
     pub fn with(self, values: OrderPatch) -> Self {
         let OrderPatch {
             reference,
@@ -175,7 +175,9 @@ impl NewOrder {
             price,
             contact,
         } = values;
-        let (reference, note, contact) = (reference.set(), note.set(), contact.set());
+        let reference = reference.set();
+        let note = note.set();
+        let contact = contact.set();
         Self {
             reference,
             note,
@@ -194,7 +196,8 @@ pub enum OrderTerms {
 }
 
 impl NewOrder {
-    /// The order that is placed now, for this price if it names none. It begins with a reservation.
+    /// Returns the order that is placed now, for this price if it names none. It begins with a
+    /// reservation.
     pub(super) fn placed(&self, id: OrderId, price: Option<Decimal>, now: Timestamp) -> Order {
         let Self {
             pet_id,

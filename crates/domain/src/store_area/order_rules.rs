@@ -46,8 +46,8 @@ pub(super) fn place_order(
     Ok(Decision::of(kind, None, order).and_pet(pet, status, order_id, now))
 }
 
-/// The price of an order that names none: that of the animal, unless it is of another kind or
-/// negative.
+/// Returns the price of an order that names none: that of the animal, unless it is of another kind
+/// or negative.
 pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
     let is_price = fields.find("price").is_some_and(FieldDefinition::is_price);
     match pet.price() {
@@ -226,7 +226,7 @@ pub(super) fn erase_contact(
     Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
 }
 
-/// A closed order.
+/// Returns a closed order.
 fn closed(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order {
     Order {
         status,

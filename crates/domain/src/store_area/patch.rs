@@ -21,7 +21,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// The new value, if it is one.
+    /// Returns the new value, if it is one.
     pub fn set(self) -> Option<T> {
         match self {
             Self::Set(value) => Some(value),

@@ -63,7 +63,7 @@ impl Focus {
             .then_some(Self(point))
     }
 
-    /// The same point after the photo was turned by a right angle.
+    /// Returns the same point after the photo was turned by a right angle.
     pub const fn turned(self, to_right: bool) -> Self {
         let [x, y] = self.0;
         Self(if to_right {
@@ -110,7 +110,7 @@ pub struct NewPhoto {
 }
 
 impl NewPhoto {
-    /// The photo of the animal to which it is added at this time.
+    /// Returns the photo of the animal to which it is added at this time.
     pub fn added(self, added_at: Timestamp) -> Photo {
         let Self {
             id,
@@ -196,18 +196,18 @@ impl Photos {
         self.0.as_deref().map(|list| list.stored.as_str())
     }
 
-    /// The position of a photo.
+    /// Returns the position of a photo.
     pub fn position(&self, id: PhotoId) -> Option<usize> {
         self.all().iter().position(|photo| photo.id == id)
     }
 
-    /// Those that `other` has not.
+    /// Returns those that `other` has not.
     pub fn missing_in(&self, other: &Self) -> impl Iterator<Item = PhotoId> {
         let ids = self.all().iter().map(|photo| photo.id);
         ids.filter(|&id| other.position(id).is_none())
     }
 
-    /// The approximate length of their representation, in bytes.
+    /// Returns the approximate length of their representation, in bytes.
     pub fn length(&self) -> usize {
         let alt = |photo: &Photo| photo.alt.as_ref().map_or(0, |alt| alt.as_str().len());
         self.all().iter().map(|photo| 384 + alt(photo)).sum()

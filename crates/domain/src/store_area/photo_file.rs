@@ -55,7 +55,7 @@ impl PhotoFile {
         })
     }
 
-    /// The files of a photo, from the smallest to the largest.
+    /// Returns the files of a photo, from the smallest to the largest.
     pub fn all(id: PhotoId) -> [Self; PhotoSize::COUNT] {
         PhotoSize::ALL.map(|size| Self { id, size })
     }
@@ -65,7 +65,7 @@ impl PhotoFile {
         self.below("")
     }
 
-    /// The path by which clients know it.
+    /// Returns the path by which clients know it.
     pub fn path(self) -> String {
         self.below("/photos/")
     }
@@ -93,14 +93,15 @@ impl Photo {
         f64::from(self.width.max(1)) / f64::from(self.height.max(1))
     }
 
-    /// The path of the file of this size.
+    /// Returns the path of the file of this size.
     pub fn path(&self, size: PhotoSize) -> String {
         PhotoFile { id: self.id, size }.path()
     }
 
-    /// The width and height of the file of this size.
+    /// Returns the width and height of the file of this size.
     pub fn within(&self, size: PhotoSize) -> (u32, u32) {
-        let (longest, longer) = (size.longer_side(), self.longer_side());
+        let longest = size.longer_side();
+        let longer = self.longer_side();
         let scaled = |whole: u32| {
             let scaled = u64::from(whole) * u64::from(longest.min(longer)) / u64::from(longer);
             u32::try_from(scaled).unwrap_or(longest).max(1)

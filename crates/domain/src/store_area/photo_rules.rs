@@ -139,7 +139,7 @@ pub(super) fn delete_photo(
     Ok(with_photos(pet, all, None, now))
 }
 
-/// The animal of a photo that may change, and the position of the photo.
+/// Returns the animal of a photo that may change, and the position of the photo.
 fn subject<'p>(
     id: PhotoId,
     preconditions: &Preconditions,

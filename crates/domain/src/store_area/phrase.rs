@@ -60,7 +60,7 @@ impl Phrase {
         &self.text
     }
 
-    /// The same, but it finds only what everybody may see.
+    /// Returns the same, but it finds only what everybody may see.
     pub fn public(self) -> Self {
         Self {
             is_public: true,

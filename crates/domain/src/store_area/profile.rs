@@ -161,7 +161,7 @@ macro_rules! profile {
                 self.differences(&Self::default()).is_empty()
             }
 
-            /// The profile with this change, and the same version.
+            /// Returns the profile with this change, and the same version.
             pub fn changed_by(&self, patch: &ProfilePatch) -> Self {
                 let mut after = self.clone();
                 $(patch.$member.apply(&mut after.$member);)+
@@ -169,7 +169,7 @@ macro_rules! profile {
                 after
             }
 
-            /// The names of the members that differ.
+            /// Returns the names of the members that differ.
             fn differences(&self, other: &Self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if self.$member != other.$member {

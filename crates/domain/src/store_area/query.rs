@@ -34,7 +34,7 @@ impl PetQuery {
     /// By how many fields a program can search, together with that of a range.
     pub const MOST_VALUES: usize = 3;
 
-    /// The beginning of a word of the names, unless every name has it.
+    /// Returns the beginning of a word of the names, unless every name has it.
     pub fn prefix(&self) -> Option<&NamePrefix> {
         self.name.as_ref().filter(|prefix| !prefix.is_empty())
     }

@@ -23,7 +23,8 @@ impl Decision {
         before: Option<&T>,
         after: T,
     ) -> Self {
-        let (before, after) = (before.cloned().map(Into::into), Some(after.into()));
+        let before = before.cloned().map(Into::into);
+        let after = Some(after.into());
         let change = Change {
             kind,
             before,
@@ -96,7 +97,7 @@ pub(super) fn check<T: Into<Resource> + Clone>(
     }
 }
 
-/// The next version of a changed animal.
+/// Returns the next version of a changed animal.
 pub(super) fn changed(pet: StorePet, now: Timestamp) -> StorePet {
     StorePet {
         version: pet.version + 1,

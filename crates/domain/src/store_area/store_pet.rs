@@ -32,7 +32,7 @@ pub struct StorePet {
 }
 
 impl StorePet {
-    /// An animal that is added at this time.
+    /// Returns an animal that is added at this time.
     pub fn added(id: PetId, new: NewPet, now: Timestamp) -> Self {
         Self {
             id,
@@ -49,8 +49,8 @@ impl StorePet {
         }
     }
 
-    /// The animal with new values. Without `..`, so that none is forgotten. Those of its fields
-    /// depend on [`FieldSet::apply`](super::FieldSet::apply).
+    /// Returns the animal with new values. Without `..`, so that none is forgotten. Those of its
+    /// fields depend on [`FieldSet::apply`](super::FieldSet::apply).
     pub fn patched(&self, patch: PetPatch, fields: FieldValues) -> Self {
         let PetPatch {
             name,
@@ -66,12 +66,12 @@ impl StorePet {
         after
     }
 
-    /// The value of the field that can be the price of an order.
+    /// Returns the value of the field that can be the price of an order.
     pub fn price(&self) -> Option<&FieldValue> {
         self.fields.get("price")
     }
 
-    /// The length of its texts, in bytes.
+    /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let note = self
             .withdrawn

@@ -35,13 +35,13 @@ impl Webhook {
         self.types.as_ref().is_none_or(|types| types.contains(kind))
     }
 
-    /// The types as a store keeps them.
+    /// Returns the types as a store keeps them.
     pub fn types_text(&self) -> Option<String> {
         let types = self.types.as_ref()?;
         Some(types.iter().map(Word::as_str).collect::<Vec<_>>().join(" "))
     }
 
-    /// The types in such a text, also those of a later release.
+    /// Returns the types in such a text, also those of a later release.
     pub fn types_in(text: &str) -> Vec<Word<ChangeType>> {
         text.split(' ').map(Word::of).collect()
     }
@@ -59,7 +59,7 @@ words! {
 }
 
 impl DisabledReason {
-    /// The type in the audit trail when the service disables a webhook for this reason.
+    /// Returns the type in the audit trail when the service disables a webhook for this reason.
     pub fn act(self, webhook: i64) -> Act {
         let details = vec![("reason".into(), self.as_str().to_owned())];
         Act {
@@ -95,7 +95,7 @@ impl StoredWebhook {
         Self::changed(self.webhook.clone(), secrets, None, now)
     }
 
-    /// The webhook with other values; `None` if they are the same.
+    /// Returns the webhook with other values; `None` if they are the same.
     pub fn patched(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         let mut after = self.webhook.clone();
         after.url = patch.url.unwrap_or(after.url);
@@ -108,7 +108,7 @@ impl StoredWebhook {
         (!is_same).then(|| Self::changed(after, self.secrets.clone(), None, now))
     }
 
-    /// The webhook, enabled; `None` if it is already.
+    /// Returns the webhook, enabled; `None` if it is already.
     pub fn enabled(&self, restart: Restart, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         self.webhook.disabled?;
         let after = Webhook {
@@ -123,7 +123,7 @@ impl StoredWebhook {
         ))
     }
 
-    /// The webhook, disabled; `None` if it is already.
+    /// Returns the webhook, disabled; `None` if it is already.
     pub fn disabled(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
         let after = Webhook {
             disabled: Some(reason),

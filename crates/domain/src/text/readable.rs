@@ -6,8 +6,8 @@ pub const SHORT: usize = 60;
 /// How many characters of a text its own page shows.
 pub const LONG: usize = 1000;
 
-/// A text as people can read it: without control characters, which could hide or reorder what
-/// follows, and at most so many characters.
+/// Returns a text as people can read it: without control characters, which could hide or reorder
+/// what follows, and at most so many characters.
 pub fn readable(text: &str, longest: usize) -> String {
     // Most texts. All bytes of one, because processors look at 16 at once if none ends the search.
     let is_plain = |text: &&str| {

@@ -10,7 +10,7 @@ pub fn encode(parts: &[&[u8]]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The bytes in a text that [`encode`] made; `None` for any other.
+/// Returns the bytes in a text that [`encode`] made; `None` for any other.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let check = bytes.split_off(bytes.len().checked_sub(4)?);

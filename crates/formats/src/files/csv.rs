@@ -52,7 +52,8 @@ impl<'s> CsvRows<'s> {
             .flexible(true)
             .buffer_capacity(BUFFER)
             .from_reader(source.reader(&allowance));
-        let (record, columns) = (ByteRecord::new(), Columns::default());
+        let record = ByteRecord::new();
+        let columns = Columns::default();
         let mut rows = Self {
             source,
             reader,
@@ -98,7 +99,7 @@ impl<'s> CsvRows<'s> {
             })
     }
 
-    /// The first and last byte of the record in the file, with the line ends around it.
+    /// Returns the first and last byte of the record in the file, with the line ends around it.
     fn extent(&self) -> (u64, u64) {
         let start = self.record.position().map_or(0, csv::Position::byte);
         (start, self.reader.position().byte())
@@ -123,7 +124,8 @@ impl<'s> CsvRows<'s> {
 
     fn row(&self) -> Result<Row, InvalidRow> {
         let columns = &self.columns;
-        let (found, expected) = (self.record.len(), columns.headings.len());
+        let found = self.record.len();
+        let expected = columns.headings.len();
         if found != expected {
             let reason = format!("the row has {found} fields, and the header {expected}");
             return Err(InvalidRow::whole(reason));
@@ -170,7 +172,7 @@ impl<'s> CsvRows<'s> {
         problems.or(Row::Pet { id, pet, fields })
     }
 
-    /// The value in a cell of the record, as `read` makes it, see [`InvalidRow::take`].
+    /// Returns the value in a cell of the record, as `read` makes it, see [`InvalidRow::take`].
     fn cell<T: Default>(
         &self,
         at: usize,
@@ -306,7 +308,8 @@ impl<W: Write> CsvWriter<W> {
 
 impl<W: Write> Writer for CsvWriter<W> {
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()> {
-        let (mut id, mut category_id) = (itoa::Buffer::new(), itoa::Buffer::new());
+        let mut id = itoa::Buffer::new();
+        let mut category_id = itoa::Buffer::new();
         let record = [
             id.format(pet.id.get()),
             &(self.name)(pet.name),

@@ -97,7 +97,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The position of each column in the header, or what is wrong with the header.
+    /// Returns the position of each column in the header, or what is wrong with the header.
     pub(super) fn of(
         header: &ByteRecord,
         with_ids: bool,
@@ -131,7 +131,8 @@ impl Columns {
                 continue;
             };
             if let Some(first) = found[member].replace(at) {
-                let (first, name) = (texts[first], names[member]);
+                let first = texts[first];
+                let name = names[member];
                 return Err(if first == text {
                     format!("the column {text:?} appears twice")
                 } else {
@@ -179,7 +180,8 @@ impl Columns {
 }
 
 impl Headings {
-    /// The names of all members and fields, and that of the label of a category, unless a field has it.
+    /// Returns the names of all members and fields, and that of the label of a category, unless a
+    /// field has it.
     fn names(&self) -> Vec<&str> {
         let fields: Vec<&str> = self
             .fields
@@ -190,8 +192,8 @@ impl Headings {
         KNOWN.into_iter().chain(fields).chain(label).collect()
     }
 
-    /// The position in `names`, which are [`Self::names`], of what a heading stands for, or why this is
-    /// not certain. Without a mapping, case and space do not count.
+    /// Returns the position in `names`, which are [`Self::names`], of what a heading stands for, or
+    /// why this is not certain. Without a mapping, case and space do not count.
     fn member(&self, names: &[&str], heading: &str) -> Result<Option<usize>, String> {
         let mapped = self
             .mapped
@@ -222,7 +224,8 @@ impl Headings {
     }
 }
 
-/// The error for columns that stand for nothing. `found` are the members that other columns are.
+/// Returns the error for columns that stand for nothing. `found` are the members that other columns
+/// are.
 fn unknown_columns(unknown: &[&str], names: &[&str], found: &[Option<usize>]) -> String {
     for (separator, name) in [(';', "semicolons"), ('\t', "tabs")] {
         if unknown.iter().any(|heading| heading.contains(separator)) {

@@ -38,7 +38,7 @@ words! {
 }
 
 impl Format {
-    /// The format that the file name extension indicates.
+    /// Returns the format that the file name extension indicates.
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path
             .extension()

@@ -53,12 +53,12 @@ struct Members<'a> {
     fields: Option<&'a RawValue>,
 }
 
-/// A member that is present, perhaps as `null`, which is not a valid status.
+/// Returns a member that is present, perhaps as `null`, which is not a valid status.
 fn given<'de: 'a, 'a, D: Deserializer<'de>>(value: D) -> Result<Option<&'a RawValue>, D::Error> {
     Deserialize::deserialize(value).map(Some)
 }
 
-/// A member that must be present, as `parse` reads it.
+/// Returns a member that must be present, as `parse` reads it.
 fn required<'a, T>(
     name: &str,
     value: Option<&'a RawValue>,

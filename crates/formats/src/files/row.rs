@@ -45,14 +45,14 @@ impl InvalidRow {
         Self(vec![(column.into(), reason.into())])
     }
 
-    /// The value. If it has problems, they are added to these, and the value means nothing.
+    /// Returns the value. If it has problems, they are added to these, and the value means nothing.
     pub fn take<T: Default>(&mut self, value: Result<T, Self>) -> T {
         value
             .map_err(|Self(problems)| self.0.extend(problems))
             .unwrap_or_default()
     }
 
-    /// The value, if there are no problems.
+    /// Returns the value, if there are no problems.
     pub fn or<T>(self, value: T) -> Result<T, Self> {
         if self.0.is_empty() {
             Ok(value)
@@ -61,7 +61,7 @@ impl InvalidRow {
         }
     }
 
-    /// The columns with problems.
+    /// Returns the columns with problems.
     pub fn columns(&self) -> String {
         self.0
             .iter()
@@ -81,7 +81,7 @@ impl fmt::Display for InvalidRow {
     }
 }
 
-/// The beginning of a text from a file.
+/// Returns the beginning of a text from a file.
 pub fn quoted(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
@@ -108,18 +108,18 @@ pub enum ReadError {
 
 /// Reads the rows of a file in order.
 pub trait Rows {
-    /// The next row, or why it is invalid; `None` after the last one.
+    /// Returns the next row, or why it is invalid; `None` after the last one.
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
 
-    /// The row that was read last, as it is in the file.
+    /// Returns the row that was read last, as it is in the file.
     fn raw_row(&self) -> io::Result<RawRow>;
 
-    /// The column or member with the values of the field that has this name.
+    /// Returns the column or member with the values of the field that has this name.
     fn column_of(&self, field: &str) -> String {
         format!("fields.{field}")
     }
 
-    /// The headings of the columns that are left out, for a message.
+    /// Returns the headings of the columns that are left out, for a message.
     fn left_out(&self) -> Option<&str> {
         None
     }
@@ -163,7 +163,7 @@ pub fn add_label(labels: &mut Labels, id: i64, label: &str) -> ControlFlow<()> {
     ControlFlow::Break(())
 }
 
-/// The category with this label.
+/// Returns the category with this label.
 pub(super) fn labelled(labels: &Labels, label: &str) -> Result<i64, String> {
     const INSTEAD: &str = "use a column categoryId with numbers";
     let found = quoted(label);

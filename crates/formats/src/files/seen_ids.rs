@@ -45,7 +45,7 @@ impl SeenIds {
         self.record_in("pets", id.get(), row)
     }
 
-    /// The same for an animal, an order or a category.
+    /// Returns the same for an animal, an order or a category.
     pub fn record_resource(&self, of: &Resource, row: u64) -> rusqlite::Result<Option<u64>> {
         match of {
             Resource::Pet(pet) => self.record(pet.id, row),
@@ -94,7 +94,7 @@ impl SeenIds {
         }
     }
 
-    /// The first row with an animal with this `id`.
+    /// Returns the first row with an animal with this `id`.
     pub fn row_of(&self, id: PetId) -> rusqlite::Result<Option<u64>> {
         self.row_in("pets", id.get())
     }
@@ -130,7 +130,8 @@ impl SeenIds {
     }
 
     fn disagreement_of_order(&self, order: &Order) -> rusqlite::Result<Option<String>> {
-        let (id, pet) = (order.id.get(), order.pet_id.get());
+        let id = order.id.get();
+        let pet = order.pet_id.get();
         let find = "SELECT status, order_id, holder FROM animals WHERE id = ?1";
         let found = self.0.prepare_cached(find)?.query_row([pet], |row| {
             Ok((

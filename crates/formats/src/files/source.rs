@@ -65,12 +65,12 @@ impl Source {
         ))
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The bytes from `start` up to `end`.
+    /// Returns the bytes from `start` up to `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
         let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
@@ -78,8 +78,8 @@ impl Source {
         Ok(bytes)
     }
 
-    /// A reader from the beginning. It fails with `RowTooLong` when `allowance` is used up; the
-    /// caller refills it before each row.
+    /// Returns a reader from the beginning. It fails with `RowTooLong` when `allowance` is used up;
+    /// the caller refills it before each row.
     pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
         Bounded {
             file: &self.file,

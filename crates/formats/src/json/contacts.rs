@@ -18,7 +18,7 @@ struct Shown {
     pet: Option<i64>,
 }
 
-/// The orders in a response that is kept, in their order.
+/// Returns the orders in a response that is kept, in their order.
 pub fn orders_in(body: &[u8]) -> Vec<OrderId> {
     if memmem::find(body, NONE).is_none() {
         return Vec::new();
@@ -32,7 +32,7 @@ pub fn orders_in(body: &[u8]) -> Vec<OrderId> {
     orders.filter_map(|order| OrderId::new(order.id)).collect()
 }
 
-/// The response with the contacts of its orders, in their order.
+/// Returns the response with the contacts of its orders, in their order.
 pub fn with_contacts(body: &[u8], contacts: &[Option<Contact>]) -> Vec<u8> {
     let texts = contacts
         .iter()

@@ -64,7 +64,8 @@ fn choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
         .collect()
 }
 
-/// The field with this name in the members of a request. `None` without a name, if these are valid.
+/// Returns the field with this name in the members of a request. `None` without a name, if these
+/// are valid.
 pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
@@ -99,11 +100,12 @@ pub fn read_field(
         .map_or(Ok(Some(field)), |problem| Err(Invalid::of(problem)))
 }
 
-/// A field in a file.
+/// Returns a field in a file.
 pub(crate) fn read_whole_field(object: &[u8]) -> Result<FieldDefinition, Invalid> {
     let names = [&["name", "version"], FieldInput::NAMES].concat();
     let members = Members::of(object, "The field", &names)?;
-    let (name, Version(version)) = (members.required("name")?, members.required("version")?);
+    let name = members.required("name")?;
+    let Version(version) = members.required("version")?;
     let field = read_field(Some(name), &members)?;
     field
         .map(|field| FieldDefinition { version, ..field })

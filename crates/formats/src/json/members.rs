@@ -59,7 +59,7 @@ pub trait Member: Sized {
 
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid>;
 
-    /// The same in a file: with `Option`, one that cannot be absent, but null.
+    /// Returns the same in a file: with `Option`, one that cannot be absent, but null.
     fn in_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Self::of(members, name)
     }
@@ -265,15 +265,15 @@ pub fn imported(number: i64) -> Option<i64> {
 }
 
 impl<'a> Members<'a> {
-    /// The members of an object, which has only members with these names. `what` names the object
-    /// in a message, such as "The body".
+    /// Returns the members of an object, which has only members with these names. `what` names the
+    /// object in a message, such as "The body".
     pub fn of(object: &'a [u8], what: &'static str, names: &[&str]) -> Result<Self, Invalid> {
         let members = Self::any(object, what)?;
         members.check(names)?;
         Ok(members)
     }
 
-    /// The members of an object with any names. See [`Self::check`].
+    /// Returns the members of an object with any names. See [`Self::check`].
     pub fn any(object: &'a [u8], what: &'static str) -> Result<Self, Invalid> {
         Ok(Self {
             what,
@@ -300,12 +300,12 @@ impl<'a> Members<'a> {
         Err(Invalid::UnknownMember(message))
     }
 
-    /// The members that such a body has.
+    /// Returns the members that such a body has.
     pub fn read<T: Body>(&self) -> Result<T, Invalid> {
         T::read(self)
     }
 
-    /// The value of a member that can be absent, but not null.
+    /// Returns the value of a member that can be absent, but not null.
     pub fn optional<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         let Some(value) = self.find(name) else {
             return Ok(None);
@@ -316,13 +316,13 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The value of a member that cannot be absent.
+    /// Returns the value of a member that cannot be absent.
     pub fn required<T: Value>(&self, name: &str) -> Result<T, Invalid> {
         self.optional(name)?
             .ok_or_else(|| Invalid::Value(format!("{name} is missing; it must be {}.", T::is())))
     }
 
-    /// The value of a member that cannot be absent, but null.
+    /// Returns the value of a member that cannot be absent, but null.
     pub(crate) fn nullable<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         if self.is_null(name) {
             Ok(None)
@@ -331,7 +331,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The change of a member by a merge patch: null removes it.
+    /// Returns the change of a member by a merge patch: null removes it.
     pub fn patch<T: Value>(&self, name: &str) -> Result<Patch<T>, Invalid> {
         if self.is_null(name) {
             return Ok(Patch::Clear);

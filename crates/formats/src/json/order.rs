@@ -73,7 +73,7 @@ impl Member for End {
 }
 
 impl PlaceOrder {
-    /// The order for this animal, a reservation until `default_end` if it names no end.
+    /// Returns the order for this animal, a reservation until `default_end` if it names no end.
     pub fn of_pet(self, pet_id: PetId, default_end: Timestamp) -> NewOrder {
         let IsCompleted(is_completed) = self.status.unwrap_or_default();
         let terms = if is_completed {

@@ -50,7 +50,8 @@ struct Stored<'s> {
     added_at: i64,
 }
 
-/// The photos of an animal as a store keeps them. `None` if the service has never written this.
+/// Returns the photos of an animal as a store keeps them. `None` if the service has never written
+/// this.
 pub fn read_photos(stored: &str) -> Option<Photos> {
     let photo = |stored: Stored<'_>| {
         let alt = match stored.alt {
@@ -74,10 +75,11 @@ pub fn read_photos(stored: &str) -> Option<Photos> {
     Some(Photos::stored(all, stored.to_owned()))
 }
 
-/// The same JSON with the paths of photos below `prefix`; `None` if there are none. No value of a client
-/// is an object behind `"urls":`.
+/// Returns the same JSON with the paths of photos below `prefix`; `None` if there are none. No
+/// value of a client is an object behind `"urls":`.
 pub fn with_photos_below(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
-    let (mut out, mut rest) = (Vec::new(), json);
+    let mut out = Vec::new();
+    let mut rest = json;
     while let Some(at) = memmem::find(rest, br#""urls":{"small":"/photos/"#) {
         let (before, urls) = rest.split_at(at);
         let (urls, after) = urls.split_at(memchr(b'}', urls)?);

@@ -60,7 +60,7 @@ fn links(value: &RawValue) -> Option<Links> {
     Links::new(elements.into_iter().map(link).collect::<Option<_>>()?)
 }
 
-/// The profile in its text in the database.
+/// Returns the profile in its text in the database.
 pub fn stored_profile(text: &str, version: i64) -> Option<Profile> {
     let members = Members::of(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
     let patch: ProfilePatch = members.read().ok()?;
@@ -73,7 +73,7 @@ pub fn stored_profile(text: &str, version: i64) -> Option<Profile> {
 /// The file of a logo, in a file.
 struct File(Vec<u8>);
 
-/// The profile in a file, and the file of its logo.
+/// Returns the profile in a file, and the file of its logo.
 pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), Invalid> {
     let names = [&["version", "logo"], ProfilePatch::NAMES].concat();
     let members = Members::of(object, "The profile", &names)?;
@@ -86,7 +86,7 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
     Ok((profile, logo.map(|File(png)| png)))
 }
 
-/// The members of a profile that can be changed, as an object that is not at its end.
+/// Returns the members of a profile that can be changed, as an object that is not at its end.
 fn begin<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = Object::begin(out);
     object.put("name", &profile.name);
@@ -115,7 +115,7 @@ fn begin<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     object
 }
 
-/// The text of a profile in the database.
+/// Returns the text of a profile in the database.
 pub fn store_profile(profile: &Profile) -> String {
     let mut out = Vec::new();
     begin(&mut out, profile).end();

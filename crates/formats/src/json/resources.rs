@@ -29,7 +29,7 @@ pub fn declared_resources() -> Vec<DeclaredObject> {
     ]
 }
 
-/// A category in a file.
+/// Returns a category in a file.
 pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
     Category::read_file(object, "The category")
 }

@@ -34,7 +34,7 @@ pub struct AddPet {
 }
 
 impl AddPet {
-    /// A new animal, and the values of its fields.
+    /// Returns a new animal, and the values of its fields.
     pub fn pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
         let Self {
             name,
@@ -131,19 +131,19 @@ fn field_value(value: &RawValue) -> Option<FieldValue> {
     }
 }
 
-/// The values of a new animal in a file. `None` if one is null, or if it is not an object.
+/// Returns the values of a new animal in a file. `None` if one is null, or if it is not an object.
 pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
     fields(object).filter(|given| given.values().all(|given| *given != Given::Clear))
 }
 
-/// The values of an animal as a store keeps them. `None` if they are too long, or if one is no value of
-/// any kind.
+/// Returns the values of an animal as a store keeps them. `None` if they are too long, or if one is
+/// no value of any kind.
 pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
     FieldValues::stored(values_of(members)?, stored.to_owned())
 }
 
-/// The values in an object, in the order of its members.
+/// Returns the values in an object, in the order of its members.
 fn values_of<'a, T: FromIterator<(String, FieldValue)>>(
     members: impl IntoIterator<Item = (String, &'a RawValue)>,
 ) -> Option<T> {
@@ -151,7 +151,8 @@ fn values_of<'a, T: FromIterator<(String, FieldValue)>>(
     members.into_iter().map(value).collect()
 }
 
-/// An animal in a file, without its photos, and how many it has: a file has only their URLs.
+/// Returns an animal in a file, without its photos, and how many it has: a file has only their
+/// URLs.
 pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
     let names = [
         "id",

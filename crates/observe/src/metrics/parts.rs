@@ -240,7 +240,8 @@ impl BackupMetrics {
     /// What a store with so many animals lacks: `Some(None)` if there is no backup, and the time of
     /// the last one if that was more than three intervals ago.
     pub fn lacks(&self, animals: u64, now: Timestamp) -> Option<Option<Timestamp>> {
-        let (last, interval) = (self.last_success.load(Relaxed), self.interval.load(Relaxed));
+        let last = self.last_success.load(Relaxed);
+        let interval = self.interval.load(Relaxed);
         let has_none = match interval {
             0 => self.is_possible.load(Relaxed) && animals > Self::MANY,
             _ => last == 0 && self.failures.get() > 0,

@@ -174,7 +174,9 @@ impl Exporter {
         if let Some(headers) = request.headers_mut() {
             headers.extend(self.headers.clone());
         }
-        let (url, tls, body) = (&self.endpoint, self.tls.as_ref(), Bytes::from(body));
+        let url = &self.endpoint;
+        let tls = self.tls.as_ref();
+        let body = Bytes::from(body);
         let status = Outgoing {
             url,
             tls,
@@ -206,11 +208,12 @@ const OWN: [HeaderName; 5] = [
     header::TRANSFER_ENCODING,
 ];
 
-/// The fields in the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`, and
-/// a warning for each that is ignored because it is invalid. No warning contains a part of the
-/// value, because any part may be a secret.
+/// Returns the fields in the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as
+/// `api-key=secret,tenant=7`, and a warning for each that is ignored because it is invalid. No
+/// warning contains a part of the value, because any part may be a secret.
 pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
-    let (mut headers, mut warnings) = (HeaderMap::new(), Vec::new());
+    let mut headers = HeaderMap::new();
+    let mut warnings = Vec::new();
     let pairs = text
         .split(',')
         .zip(1..)

@@ -36,8 +36,8 @@ pub struct Spans {
     counts: Arc<SpanCounts>,
 }
 
-/// A queue for spans of the traces that `sampler` chooses, and the task that sends them with these
-/// `headers` to the collector at `endpoint`.
+/// Returns a queue for spans of the traces that `sampler` chooses, and the task that sends them
+/// with these `headers` to the collector at `endpoint`.
 pub fn start(
     endpoint: Endpoint,
     headers: HeaderMap,

@@ -74,7 +74,7 @@ const REMOTE_PARENT: u32 = 0x200;
 /// `STATUS_CODE_ERROR`.
 const ERROR: u8 = 2;
 
-/// An `ExportTraceServiceRequest` with these spans.
+/// Returns an `ExportTraceServiceRequest` with these spans.
 pub(super) fn request(spans: &[Span], deployment: Deployment) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     json!({

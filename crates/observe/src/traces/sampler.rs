@@ -24,9 +24,9 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// The sampler for the values of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, and a
-    /// warning for each value that is ignored because it is invalid. An empty value is as good as
-    /// none.
+    /// Returns the sampler for the values of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`,
+    /// and a warning for each value that is ignored because it is invalid. An empty value is as
+    /// good as none.
     pub fn from_settings(name: &str, argument: &str) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let name = name.to_ascii_lowercase();
@@ -76,7 +76,7 @@ impl Sampler {
     }
 }
 
-/// The threshold for this share of all traces; all of them if the text is empty.
+/// Returns the threshold for this share of all traces; all of them if the text is empty.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

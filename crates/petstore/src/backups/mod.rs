@@ -117,7 +117,8 @@ impl Backups {
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut State, &Place) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
-        let (own, (done, result)) = (Arc::clone(self), oneshot::channel());
+        let own = Arc::clone(self);
+        let (done, result) = oneshot::channel();
         let work = move || {
             let mut state = match own.state.try_lock() {
                 Err(TryLockError::WouldBlock) => {
@@ -200,7 +201,8 @@ impl Backups {
 
     /// Writes a backup. Returns a sentence if it lacks photos.
     fn write(&self, state: &mut State, place: &Place, own: &Own) -> io::Result<Option<String>> {
-        let (began, now) = (self.clock.instant(), self.clock.now());
+        let began = self.clock.instant();
+        let now = self.clock.now();
         let at = own
             .free(now)
             .ok_or_else(|| io::Error::other("the clock has reached its end"))?;

@@ -38,13 +38,13 @@ impl Own {
         }
     }
 
-    /// The newest backup that a clock which shows `now` can have made, or else the newest.
+    /// Returns the newest backup that a clock which shows `now` can have made, or else the newest.
     pub fn newest(&self, now: Timestamp) -> Option<Timestamp> {
         let made = self.backups.range(..=now).next_back();
         made.or(self.backups.last_key_value()).map(|(at, _)| *at)
     }
 
-    /// The first second from `now` on that no file has in its name.
+    /// Returns the first second from `now` on that no file has in its name.
     pub fn free(&self, now: Timestamp) -> Option<Timestamp> {
         let is_free = |at: &Timestamp| !self.backups.contains_key(at) && !self.lists.contains(at);
         (now.as_second()..)
@@ -53,17 +53,17 @@ impl Own {
     }
 }
 
-/// The name of the backup of this second.
+/// Returns the name of the backup of this second.
 pub fn name(at: Timestamp) -> String {
     at.strftime(TIME).to_string() + BACKUP
 }
 
-/// The name of the list of its photos.
+/// Returns the name of the list of its photos.
 pub(super) fn list_name(at: Timestamp) -> String {
     at.strftime(TIME).to_string() + LIST
 }
 
-/// The time of the backup with this name; `None` if no backup has such a name.
+/// Returns the time of the backup with this name; `None` if no backup has such a name.
 pub fn time_of(name: &str) -> Option<Timestamp> {
     parse(name.strip_suffix(BACKUP)?)
 }

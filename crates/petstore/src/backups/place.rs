@@ -50,7 +50,7 @@ enum At {
 }
 
 impl Place {
-    /// A folder, which may not exist yet, for the backups of this database.
+    /// Returns a folder, which may not exist yet, for the backups of this database.
     pub fn folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = Owner::for_file(database);
         let photos = Folder::new(path.join("photos"))
@@ -67,8 +67,8 @@ impl Place {
         })
     }
 
-    /// The bucket of the URL `s3://BUCKET/PREFIX`, with the settings in these variables. What is not
-    /// finished is next to the database.
+    /// Returns the bucket of the URL `s3://BUCKET/PREFIX`, with the settings in these variables.
+    /// What is not finished is next to the database.
     pub fn bucket(
         url: &Url,
         variables: &[(String, String)],
@@ -96,7 +96,7 @@ impl Place {
         self.runtime.block_on(work)
     }
 
-    /// The path of an unfinished file.
+    /// Returns the path of an unfinished file.
     pub(super) fn unfinished(&self, ending: &str) -> PathBuf {
         let mut path = self.unfinished.clone().into_os_string();
         path.push(ending);
@@ -287,7 +287,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A link must not lead this process elsewhere, nor a pipe hold it.
+/// Returns a link must not lead this process elsewhere, nor a pipe hold it.
 fn open_here() -> fs::OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();

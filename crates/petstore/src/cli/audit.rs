@@ -116,7 +116,8 @@ impl Audit {
     }
 }
 
-/// An entry for people: when, what, about what, who, by which request, and what else is known.
+/// Returns an entry for people: when, what, about what, who, by which request, and what else is
+/// known.
 fn text(entry: &AuditEntry) -> String {
     let (at, kind, subject, actor, request_id) = match entry {
         AuditEntry::Change(change) => {

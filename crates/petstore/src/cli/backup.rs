@@ -48,10 +48,8 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (from, to) = (
-            file(&self.database, "pg_dump or pg_basebackup")?,
-            &self.destination,
-        );
+        let from = file(&self.database, "pg_dump or pg_basebackup")?;
+        let to = &self.destination;
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
         let wrong = match folder {
             _ if to.is_dir() => format!("{} is a folder; name a file in it", to.display()),

@@ -88,13 +88,13 @@ impl BackupArgs {
             return Ok(None);
         }
         let day = Duration::from_hours(24);
-        let (every, keep) = (
-            self.backup_every.unwrap_or(day),
-            self.backup_keep.unwrap_or(14 * day),
-        );
+        let every = self.backup_every.unwrap_or(day);
+        let keep = self.backup_keep.unwrap_or(14 * day);
         app.backups.interval.store(every.as_secs(), Relaxed);
-        let (setting, database) = (self.backup.clone(), file.clone());
-        let (key, Epoch(epoch)) = (app.store.etag_key(), app.store.journal_state().await?.epoch);
+        let setting = self.backup.clone();
+        let database = file.clone();
+        let key = app.store.etag_key();
+        let Epoch(epoch) = app.store.journal_state().await?.epoch;
         let copy = u128::from_be_bytes(epoch);
         let made = Arc::new(Backups {
             place: Box::new(move || open(&setting, &database).map_err(io::Error::other)),
@@ -185,13 +185,14 @@ impl Named {
         Ok(Some(Self { place, own, one }))
     }
 
-    /// The time and the length of the backup that is meant: by default, the newest one.
+    /// Returns the time and the length of the backup that is meant: by default, the newest one.
     pub(super) fn one(&self, now: Timestamp) -> anyhow::Result<(Timestamp, u64)> {
         let found = self.one.or(self.own.newest(now));
         let found = found.and_then(|at| Some((at, *self.own.backups.get(&at)?)));
         let what = match self.one {
             Some(at) => {
-                let (place, name) = (&self.place, backups::name(at));
+                let place = &self.place;
+                let name = backups::name(at);
                 format!("{place} has no backup {name}; petstore backups {place} lists those it has")
             }
             None => format!("{} has no backup that `petstore serve` made", self.place),
@@ -199,7 +200,7 @@ impl Named {
         Ok(found.ok_or(BadSetting(what))?)
     }
 
-    /// The command that restores the backup before this one.
+    /// Returns the command that restores the backup before this one.
     pub(super) fn before(&self, at: Timestamp) -> String {
         match self.own.backups.range(..at).next_back() {
             Some((&before, _)) => {

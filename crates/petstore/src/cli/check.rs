@@ -56,7 +56,8 @@ impl Check {
             ));
         }
         let damage = found.problems.len() as u64;
-        let (mut wrong, mut photos) = (0, 0);
+        let mut wrong = 0;
+        let mut photos = 0;
         // Otherwise, the animals may not be readable.
         if damage == 0 {
             (found.problems, wrong, photos) =

@@ -249,7 +249,8 @@ fn copy_table(
     from: &mut dyn Snapshot,
     to: &mut dyn Load,
 ) -> anyhow::Result<u64> {
-    let (mut rows, mut added) = (0, Ok(()));
+    let mut rows = 0;
+    let mut added = Ok(());
     from.rows(table, &mut |row| {
         rows += 1;
         added = to.add_row(table, row).map_err(anyhow::Error::from);

@@ -66,7 +66,7 @@ impl Demo {
         served
     }
 
-    /// The service as it starts with these arguments and without variables.
+    /// Returns the service as it starts with these arguments and without variables.
     fn service(&self, folder: &Path) -> anyhow::Result<Serve> {
         let database = format!("sqlite:{}", folder.join("petstore.db").display());
         let arguments = [
@@ -86,8 +86,8 @@ impl Demo {
     }
 }
 
-/// A folder for this process, locked until the process ends. One that is not locked yet can be taken for
-/// one that is left.
+/// Returns a folder for this process, locked until the process ends. One that is not locked yet can
+/// be taken for one that is left.
 fn new_folder() -> anyhow::Result<(TempDir, File)> {
     loop {
         let folder = TempDir::with_prefix(PREFIX)?;

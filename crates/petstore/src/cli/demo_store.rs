@@ -126,7 +126,8 @@ impl Demo {
         let key = keys::create_first(&*app.store, Deployment::Production, scope).await?;
         let [window, console] =
             [&urls.window, &urls.console].map(|url| url.as_deref().unwrap_or_default());
-        let (link, key) = (self.link.reveal(), key.reveal());
+        let link = self.link.reveal();
+        let key = key.reveal();
         let manager = &filling.texts.staff[0];
         super::output::print(&format!(
             "The window:     {window}/\n\
@@ -152,7 +153,9 @@ impl Filling<'_> {
 
     /// Adds the members, who have one password.
     async fn add_staff(&self, password: &str) -> anyhow::Result<Vec<NamedActor>> {
-        let (mut random, mut staff, now) = (runtime::random(), Vec::new(), self.days_ago(OPENED)?);
+        let mut random = runtime::random();
+        let mut staff = Vec::new();
+        let now = self.days_ago(OPENED)?;
         let hash = Password::typed(password)
             .context("a password")?
             .hash(&mut random);
@@ -199,9 +202,8 @@ impl Filling<'_> {
         ];
         for (version, change) in (1..).zip(&changes) {
             let context = WriteContext::new(manager.clone(), self.days_ago(OPENED)?);
-            let (seen, respond) = (Preconditions::version(version), |_: &_| {
-                StoredResponse::default()
-            });
+            let seen = Preconditions::version(version);
+            let respond = |_: &_| StoredResponse::default();
             change_profile(&*self.app.store, change, &seen, context, respond).await?;
         }
         Ok(())

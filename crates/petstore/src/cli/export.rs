@@ -133,9 +133,10 @@ impl Export {
     }
 }
 
-/// The file of the logo.
+/// Returns the file of the logo.
 fn logo_of(from: &mut dyn Snapshot, profile: &Profile) -> Result<Option<Vec<u8>>, StoreError> {
-    let (name, mut found) = (profile.logo.map(|logo| logo.to_string()), None);
+    let name = profile.logo.map(|logo| logo.to_string());
+    let mut found = None;
     from.rows(&bulk::LOGOS, &mut |row| {
         if let [Value::Text(of), Value::Blob(png), _] = row
             && name.as_deref() == Some(of)

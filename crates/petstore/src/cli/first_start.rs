@@ -26,10 +26,8 @@ pub(super) async fn log(
     address: SocketAddr,
     urls: Urls,
 ) -> anyhow::Result<()> {
-    let (deployment, scheme) = (
-        settings.deployment,
-        if settings.tls { "https" } else { "http" },
-    );
+    let deployment = settings.deployment;
+    let scheme = if settings.tls { "https" } else { "http" };
     let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
     let own = settings.own_base_url().map(|url| url.as_str().to_owned());
     let url = own.unwrap_or_else(|| url_at(values::reachable(address)));

@@ -61,7 +61,7 @@ impl Healthcheck {
         Ok(())
     }
 
-    /// The management listener if there is one, because it accepts connections even when
+    /// Returns the management listener if there is one, because it accepts connections even when
     /// clients use all others. Otherwise, a document that needs no key.
     fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
@@ -91,7 +91,8 @@ async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let tls = (url.scheme() == "https")
         .then(|| tls::connector(Verify::Key))
         .transpose()?;
-    let (tls, request) = (tls.as_ref(), Request::builder());
+    let tls = tls.as_ref();
+    let request = Request::builder();
     match (Outgoing {
         url,
         tls,

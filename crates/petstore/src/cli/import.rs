@@ -175,7 +175,8 @@ impl Import {
         });
         let mut what = counted(valid - others, "animal");
         if others > 0 {
-            let (orders, categories) = (counted(orders, "order"), counted(categories, "category"));
+            let orders = counted(orders, "order");
+            let categories = counted(categories, "category");
             let fields = counted(checked.fields.count(), "field");
             what = format!("{what}, {orders}, {categories} and {fields}");
         }
@@ -229,7 +230,7 @@ impl Import {
         files::read(file, format, self.keep_ids, &headings)
     }
 
-    /// The name of the file, for messages.
+    /// Returns the name of the file, for messages.
     fn name(&self) -> String {
         match self.file.to_string_lossy().as_ref() {
             "-" => "standard input".to_owned(),
@@ -338,7 +339,8 @@ impl Import {
             "the fields of the database changed while the command read the file; run the command again"
         );
         let mut progress = Progress::of_animals("Importing", checked.valid);
-        let (mut valid, mut number) = (0, 0);
+        let mut valid = 0;
+        let mut number = 0;
         let mut last = LastIds::default();
         if let Some(fields) = checked.fields.all() {
             load.set_fields(&fields)?;
@@ -419,7 +421,8 @@ impl HeadingArgs {
     }
 
     fn headings(&self, fields: Vec<FieldDefinition>, labels: Labels) -> Headings {
-        let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
+        let mapped = self.map.clone();
+        let ignores_unknown = self.ignore_unknown_columns;
         Headings {
             fields,
             labels,

@@ -266,7 +266,8 @@ pub(super) async fn create_first(
     scope: Scope,
 ) -> anyhow::Result<ApiKey> {
     let key = generate(deployment);
-    let (digest, name) = (key.digest(), "first".to_owned());
+    let digest = key.digest();
+    let name = "first".to_owned();
     let new = NewKey {
         digest,
         name,
@@ -282,7 +283,7 @@ pub(super) async fn create_first(
     Ok(key)
 }
 
-/// An act of the operator.
+/// Returns an act of the operator.
 fn act(now: Timestamp) -> WriteContext {
     WriteContext::new(Actor::Command, now)
 }
@@ -291,7 +292,8 @@ fn generate(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::runtime::random())
 }
 
-/// The time at which something expires that is valid from now for the duration that this option sets.
+/// Returns the time at which something expires that is valid from now for the duration that this
+/// option sets.
 fn expiry(now: Timestamp, option: &str, duration: Duration) -> Result<Timestamp, BadSetting> {
     let expiry = SignedDuration::try_from(duration).and_then(|duration| now.checked_add(duration));
     expiry.map_err(|_| {
@@ -334,7 +336,7 @@ fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Re
     Ok(())
 }
 
-/// An element of the JSON list.
+/// Returns an element of the JSON list.
 fn element(record: &KeyRecord) -> Value {
     json!({
         "id": record.id.0,

@@ -54,10 +54,8 @@ impl ManagementArgs {
         };
         let variable = |name| env::var(name).unwrap_or_default();
         let (headers, bad_headers) = traces::headers(&variable("OTEL_EXPORTER_OTLP_HEADERS"));
-        let (name, argument) = (
-            variable("OTEL_TRACES_SAMPLER"),
-            variable("OTEL_TRACES_SAMPLER_ARG"),
-        );
+        let name = variable("OTEL_TRACES_SAMPLER");
+        let argument = variable("OTEL_TRACES_SAMPLER_ARG");
         let (sampler, bad_values) = Sampler::from_settings(name.trim(), argument.trim());
         for warning in bad_headers.into_iter().chain(bad_values) {
             warn!("{warning}");
@@ -90,7 +88,7 @@ impl Bound {
         })
     }
 
-    /// The same, or a free port if this one is in use.
+    /// Returns the same, or a free port if this one is in use.
     pub(super) fn or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let bound = Self::new(address, option).or_else(|_| Self::free(address, option))?;
         Ok(Self {

@@ -109,7 +109,7 @@ fn exit_status(error: &anyhow::Error) -> u8 {
     if is_setting { WRONG_SETTING } else { 1 }
 }
 
-/// The definition of the command line, for man pages and completions.
+/// Returns the definition of the command line, for man pages and completions.
 pub fn command() -> clap::Command {
     Cli::command()
 }
@@ -213,7 +213,7 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
-/// The command that somebody meant, where clap has no tip, or a wrong one.
+/// Returns the command that somebody meant, where clap has no tip, or a wrong one.
 fn instead(error: &clap::Error) -> Option<String> {
     let text = |kind| error.get(kind).map(ToString::to_string);
     if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) {

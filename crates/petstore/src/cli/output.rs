@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-/// A count and its noun: `1 animal`, `2 animals`, `2 categories`.
+/// Returns a count and its noun: `1 animal`, `2 animals`, `2 categories`.
 pub(super) fn counted(count: u64, thing: &str) -> String {
     match thing.strip_suffix("ry") {
         _ if count == 1 => format!("{count} {thing}"),
@@ -46,7 +46,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// A table with aligned columns; its first row is the heading.
+/// Returns a table with aligned columns; its first row is the heading.
 pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
         rows.iter()

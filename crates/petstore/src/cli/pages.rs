@@ -116,7 +116,7 @@ impl ConsoleUrlArgs {
         self.console_url.is_some()
     }
 
-    /// The address of the console in a browser, without a slash at its end.
+    /// Returns the address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
         let listening = self.listening();
@@ -263,13 +263,13 @@ pub(super) struct Urls {
 }
 
 impl PagesArgs {
-    /// A new database has the labels of its fields in the language of the option.
+    /// Returns a new database has the labels of its fields in the language of the option.
     pub(super) fn open_mode(&self) -> OpenMode {
         let language = self.store.language.unwrap_or(Language::English);
         OpenMode::CreateLabelled(languages::field_labels(language))
     }
 
-    /// The OpenID provider, if there is one.
+    /// Returns the OpenID provider, if there is one.
     pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
         self.console.provider.provider()
     }
@@ -314,7 +314,7 @@ impl PagesArgs {
         })
     }
 
-    /// The addresses in a browser.
+    /// Returns the addresses in a browser.
     pub(super) fn urls(&self, listeners: &Listeners, tls: bool) -> Urls {
         let address = |listener: &Option<TcpListener>| listener.as_ref()?.local_addr().ok();
         Urls {
@@ -362,11 +362,10 @@ impl PagesArgs {
             second_factor: self.console.require_second_factor,
             demo_link: self.demo_link,
         };
-        let (for_console, random) = (
-            (Arc::clone(&app), Arc::clone(&edge)),
-            super::runtime::random(),
-        );
-        let (tls_of_console, stop_of_console) = (tls.clone(), stop.clone());
+        let for_console = (Arc::clone(&app), Arc::clone(&edge));
+        let random = super::runtime::random();
+        let tls_of_console = tls.clone();
+        let stop_of_console = stop.clone();
         let console = async {
             let Some(listener) = console else { return };
             let console = Console::new(for_console.0, for_console.1, of_console, random);

@@ -92,8 +92,8 @@ pub(super) fn place(text: &str) -> Result<PlaceSetting, String> {
     }
 }
 
-/// The place of the photos of a database; `None` if they are off. `option` names the setting in an
-/// error.
+/// Returns the place of the photos of a database; `None` if they are off. `option` names the
+/// setting in an error.
 pub(super) fn open(
     setting: Option<&PlaceSetting>,
     option: &str,
@@ -119,7 +119,7 @@ pub(super) fn open(
     })
 }
 
-/// The variables of this process, among which are the settings of a bucket.
+/// Returns the variables of this process, among which are the settings of a bucket.
 pub(super) fn variables() -> Vec<(String, String)> {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -127,17 +127,18 @@ pub(super) fn variables() -> Vec<(String, String)> {
     env::vars_os().filter_map(text).collect()
 }
 
-/// The path of the folder with the photos of a backup.
+/// Returns the path of the folder with the photos of a backup.
 pub(super) fn path_of(backup: &Path) -> PathBuf {
     let mut path = backup.as_os_str().to_owned();
     path.push(OF_BACKUP);
     path.into()
 }
 
-/// The place for the photos of a new backup. It shares files with the backups next to it that belong to
-/// the same user, first with the newest.
+/// Returns the place for the photos of a new backup. It shares files with the backups next to it
+/// that belong to the same user, first with the newest.
 pub(super) fn of_backup(backup: &Path, from: &Place) -> io::Result<Place> {
-    let (user, here) = (backup.metadata()?.uid(), Path::new(".").join(backup));
+    let user = backup.metadata()?.uid();
+    let here = Path::new(".").join(backup);
     let of_backup = |entry: io::Result<fs::DirEntry>| {
         let (path, found) = entry
             .and_then(|entry| Ok((entry.path(), entry.metadata()?)))
@@ -178,8 +179,8 @@ fn is_argument(name: &str) -> bool {
 }
 
 impl PhotoArgs {
-    /// The place that a variable names, if an argument names the database: then the place is perhaps that
-    /// of another database.
+    /// Returns the place that a variable names, if an argument names the database: then the place
+    /// is perhaps that of another database.
     pub(super) fn place_of_another_database(&self) -> Option<String> {
         let is_from_variable = env::var_os(PHOTOS).is_some() && !is_argument("--photos");
         if !is_from_variable || !is_argument("--database") {
@@ -203,12 +204,12 @@ impl PhotoArgs {
         )))
     }
 
-    /// The place of photos; `None` if they are off.
+    /// Returns the place of photos; `None` if they are off.
     pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
         open(self.photos.as_ref(), "--photos", database)
     }
 
-    /// The same for a command that only reads them: by default, a backup has its own.
+    /// Returns the same for a command that only reads them: by default, a backup has its own.
     pub(super) fn open_to_read(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
         match (&self.photos, database) {
             (None, DatabaseUrl::Sqlite(file)) if path_of(file).is_dir() => {
@@ -218,7 +219,8 @@ impl PhotoArgs {
         }
     }
 
-    /// The same for a service. A place that was named must be there; the service makes a folder.
+    /// Returns the same for a service. A place that was named must be there; the service makes a
+    /// folder.
     async fn of_service(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
         let place = self.open(database)?;
         let Some(place) = place else {
@@ -255,12 +257,10 @@ impl ServicePhotoArgs {
         self.place.open(database).map(drop)
     }
 
-    /// The maker of photos, which also reads their files.
+    /// Returns the maker of photos, which also reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
-        let (place, random) = (
-            self.place.of_service(database).await?,
-            super::runtime::random(),
-        );
+        let place = self.place.of_service(database).await?;
+        let random = super::runtime::random();
         Ok(Photos::new(
             place,
             self.max_photo_size,
@@ -316,7 +316,7 @@ pub(super) fn copy_files(
 /// After the name of a backup.
 const OF_BACKUP: &str = ".photos";
 
-/// A line about a place that several databases use, if this one does.
+/// Returns a line about a place that several databases use, if this one does.
 pub(super) fn line_of_marks(place: &Arc<Place>) -> anyhow::Result<Option<String>> {
     let place = Arc::clone(place);
     let marks = Waiting::new()?.wait(async move { place.marks().await })?;
@@ -346,7 +346,9 @@ pub(super) fn problems(
         }
         ControlFlow::Continue(())
     })?;
-    let (waiting, mut count, mut problems) = (Waiting::new()?, 0, Vec::new());
+    let waiting = Waiting::new()?;
+    let mut count = 0;
+    let mut problems = Vec::new();
     for (photos, place) in photos
         .chunks(AT_ONCE)
         .filter_map(|photos| Some((photos, place?)))
@@ -373,7 +375,7 @@ pub(super) fn problems(
     Ok((problems, count, photos.len() as u64))
 }
 
-/// The problem with a file, if it has one.
+/// Returns the problem with a file, if it has one.
 async fn state(
     place: Arc<Place>,
     file: PhotoFile,

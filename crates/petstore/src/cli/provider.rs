@@ -52,7 +52,7 @@ pub(super) struct ProviderArgs {
 }
 
 impl ProviderArgs {
-    /// The provider, if there is one. Fails if the file with the secret cannot be read.
+    /// Returns the provider, if there is one. Fails if the file with the secret cannot be read.
     pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
         let (Some(issuer), Some(client_id)) = (&self.issuer, &self.client_id) else {
             if self.only || self.redirect {
@@ -82,7 +82,8 @@ impl ProviderArgs {
             only: self.only,
             redirects: self.redirect,
         };
-        let (resolver, clock) = (Box::new(SystemResolver), Arc::new(SystemClock));
+        let resolver = Box::new(SystemResolver);
+        let clock = Arc::new(SystemClock);
         Ok(Some(Provider::new(
             settings,
             resolver,

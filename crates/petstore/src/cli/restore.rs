@@ -58,7 +58,8 @@ pub(super) struct Restore {
 
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (from, to) = (&self.source, backup::file(&self.database, "pg_restore")?);
+        let from = &self.source;
+        let to = backup::file(&self.database, "pg_restore")?;
         self.photos.refuse_those_of_another_database()?;
         check_folder(to)?;
         if let Some(text) = from.to_str()
@@ -120,7 +121,8 @@ impl Restore {
             !exists,
             BadSetting(CopyError::Exists(to.display().to_string()).to_string())
         );
-        let (size, database) = (HumanBytes(size), &self.database.database);
+        let size = HumanBytes(size);
+        let database = &self.database.database;
         super::output::print(&format!("Restoring {name}{time} ({size}) to {database}\n"))
     }
 

@@ -109,7 +109,7 @@ impl Ends {
             .map(Self)
     }
 
-    /// Those of a service. Needs a runtime.
+    /// Returns those of a service. Needs a runtime.
     pub(super) fn of_service() -> io::Result<Self> {
         Self::watch(&[SignalKind::terminate(), SignalKind::interrupt()])
     }

@@ -188,7 +188,7 @@ pub(super) struct Serve {
 pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
-    /// A service with the store of a demo.
+    /// Returns a service with the store of a demo.
     pub(super) fn with(mut self, demo: Demo, ends: Ends) -> Self {
         self.pages.demo_link = Some(demo.link.digest());
         (self.demo, self.ends) = (Some(demo), Some(ends));
@@ -215,11 +215,9 @@ impl Serve {
         let _log = log::start(self.log.format, self.log.level);
         log_warnings(warnings);
         // A port that is in use hides no wrong setting.
-        let (tls, style, provider) = (
-            self.tls.load()?,
-            self.pages.style()?,
-            self.pages.provider()?,
-        );
+        let tls = self.tls.load()?;
+        let style = self.pages.style()?;
+        let provider = self.pages.provider()?;
         let bind = if self.demo.is_some() {
             Bound::or_free
         } else {
@@ -228,7 +226,8 @@ impl Serve {
         let listener = bind(self.listen, "--listen")?;
         let management_listener = self.management.bind()?;
         let pages = self.pages.bind(style, bind)?;
-        let (mode, database) = (self.pages.open_mode(), &self.database.database);
+        let mode = self.pages.open_mode();
+        let database = &self.database.database;
         let mut random = runtime::random();
         let store = databases::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
@@ -237,12 +236,15 @@ impl Serve {
         let management_listener = management_listener.map(Bound::listen).transpose()?;
         let pages = self.pages.listen(pages)?;
         let mut ends = self.ends.take().map_or_else(Ends::of_service, Ok)?;
-        let (limits, has_tls) = (self.limits(), tls.is_some());
+        let limits = self.limits();
+        let has_tls = tls.is_some();
         management::log_address(management_listener.as_ref());
-        let (urls, settings) = (self.pages.urls(&pages, has_tls), self.settings(has_tls));
+        let urls = self.pages.urls(&pages, has_tls);
+        let settings = self.settings(has_tls);
         let address = listener.local_addr()?;
 
-        let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
+        let of_app = self.app_settings();
+        let edge = self.edge(&limits, &pages);
         let clock = Arc::new(ConfirmedClock::new(
             Arc::clone(&store),
             Arc::new(SystemClock),
@@ -279,8 +281,10 @@ impl Serve {
         let edge = Arc::new(edge.with_spans(spans));
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
-        let ((stop, stopped), delay) = (oneshot::channel::<()>(), self.shutdown.delay);
-        let (readiness, watched) = (Arc::clone(&management), Arc::clone(&store));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let delay = self.shutdown.delay;
+        let readiness = Arc::clone(&management);
+        let watched = Arc::clone(&store);
         let last_signal = async move {
             future::select(pin!(ends.next()), watched.ended()).await;
             notify("STOPPING=1").await;
@@ -373,7 +377,7 @@ impl Serve {
         }
     }
 
-    /// The limits of the server. Each connection is an open file, so the limit of open
+    /// Returns the limits of the server. Each connection is an open file, so the limit of open
     /// files also limits connections.
     fn limits(&self) -> Limits {
         let wanted = self.max_connections.get() as usize;

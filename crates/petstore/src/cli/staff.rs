@@ -97,7 +97,8 @@ impl Staff {
             _ => OpenMode::AsIs,
         };
         let store = self.database.open(mode).await?;
-        let (store, now) = (store.as_ref(), SystemClock.now());
+        let store = store.as_ref();
+        let now = SystemClock.now();
         let database = &self.database.database;
         match self.command {
             Command::Add {
@@ -143,7 +144,8 @@ impl Staff {
                 let member = find(store, &name).await?;
                 let change = member.change(|of| of.with_identity(identity), ActType::StaffLinked);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                let (name, issuer) = (name.as_str(), oidc_issuer.as_str());
+                let name = name.as_str();
+                let issuer = oidc_issuer.as_str();
                 super::output::print_message(&format!(
                     "Member {name} in {database} now signs in at {issuer}."
                 ));
@@ -261,7 +263,7 @@ fn is_local(url: &str) -> bool {
     host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
 }
 
-/// The link in a browser.
+/// Returns the link in a browser.
 pub(super) fn link(token: &Token, url: &str) -> String {
     format!("{url}/link/{}", token.reveal())
 }

@@ -30,7 +30,8 @@ pub(super) fn start(
     dispatcher: Dispatcher,
     backups: Option<Maker>,
 ) -> Tasks {
-    let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
+    let second = Duration::from_secs(1);
+    let minute = Duration::from_mins(1);
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&app.tasks));
     let uses = SaveKeyUses {
         app: Arc::clone(app),

@@ -48,7 +48,7 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| format!("the host name {host} has no address; {form}"))
 }
 
-/// The address at which this machine reaches a listener, also one on all addresses.
+/// Returns the address at which this machine reaches a listener, also one on all addresses.
 pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),

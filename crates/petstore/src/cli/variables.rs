@@ -25,7 +25,7 @@ const OF_CLIENTS: [&str; 5] = [
 /// The first part of the variables that Kubernetes sets for a service named petstore.
 const OF_KUBERNETES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
 
-/// A warning for each variable that has our prefix but that no option reads.
+/// Returns a warning for each variable that has our prefix but that no option reads.
 pub(super) fn unknown(command: clap::Command) -> Vec<String> {
     let known = known(command);
     let mut warnings: Vec<String> = env::vars_os()
@@ -39,7 +39,7 @@ pub(super) fn unknown(command: clap::Command) -> Vec<String> {
     warnings
 }
 
-/// The variable that set the value that clap's `message` is about, if a variable did.
+/// Returns the variable that set the value that clap's `message` is about, if a variable did.
 pub(super) fn named_in(command: clap::Command, message: &str) -> Option<String> {
     let mut found = None;
     for_each_option(&built(command), &mut |option| {
@@ -75,7 +75,7 @@ fn known(command: clap::Command) -> Vec<String> {
     names
 }
 
-/// The command line, with everything that clap adds to it.
+/// Returns the command line, with everything that clap adds to it.
 fn built(mut command: clap::Command) -> clap::Command {
     command.build();
     command
@@ -149,7 +149,7 @@ fn file() -> Option<PathBuf> {
     (program == Path::new(PACKAGED.0)).then(|| PACKAGED.1.into())
 }
 
-/// The option that would name the database or the address of the service, if this command
+/// Returns the option that would name the database or the address of the service, if this command
 /// other than `serve` needs it and neither an option nor a variable gives it.
 fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
     let (name, mut matches) = matches.subcommand()?;

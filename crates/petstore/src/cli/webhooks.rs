@@ -61,8 +61,8 @@ pub(super) struct WebhookArgs {
 }
 
 impl WebhookArgs {
-    /// The judge of URLs, which also makes secrets. Over PostgreSQL, only the service knows the
-    /// default of its key file.
+    /// Returns the judge of URLs, which also makes secrets. Over PostgreSQL, only the service knows
+    /// the default of its key file.
     pub(super) fn registrar(&self, database: &DatabaseUrl, is_service: bool) -> Registrar {
         let path = self.secret_key_file.clone();
         let path = path.or_else(|| match database {
@@ -83,10 +83,12 @@ impl WebhookArgs {
         Registrar::new(vault, self.allowed(), super::runtime::random())
     }
 
-    /// The sender of messages.
+    /// Returns the sender of messages.
     pub(super) fn connector(&self) -> anyhow::Result<Connector> {
-        let (allowed, resolver) = (self.allowed(), Box::new(SystemResolver));
-        let (roots, clock) = (tls::system_roots(), Arc::new(SystemClock));
+        let allowed = self.allowed();
+        let resolver = Box::new(SystemResolver);
+        let roots = tls::system_roots();
+        let clock = Arc::new(SystemClock);
         Ok(Connector::new(
             allowed,
             resolver,
@@ -363,7 +365,8 @@ fn check_key_file(key: &Path, database: &DatabaseUrl) -> anyhow::Result<()> {
 
 /// Waits until a service has sent a test message, and prints the attempt.
 async fn print_attempt(store: &dyn Store, test: &TestMessage) -> anyhow::Result<()> {
-    let (began, mut after) = (SystemClock.instant(), 0);
+    let began = SystemClock.instant();
+    let mut after = 0;
     loop {
         for (number, attempt) in store.list_attempts(test.webhook, after, PAGE).await? {
             if attempt.message_id == test.message_id {

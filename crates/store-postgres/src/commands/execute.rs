@@ -198,8 +198,8 @@ impl Group {
         self.0 = rest.collect();
     }
 
-    /// The present state, and then what is remembered of the requests: if that is nothing, nobody has
-    /// carried out a request before the state was read.
+    /// Returns the present state, and then what is remembered of the requests: if that is nothing,
+    /// nobody has carried out a request before the state was read.
     async fn read(
         &self,
         connection: &mut Connection,
@@ -229,9 +229,10 @@ impl Group {
         Ok(client.query(read, &parameters(&commands)).await?)
     }
 
-    /// The subjects of the commands of each request.
+    /// Returns the subjects of the commands of each request.
     fn gather(&self, rows: &[Row]) -> Result<(Read, Vec<Vec<About>>), Failure> {
-        let (mut read, mut rows) = (Read::default(), rows.iter());
+        let mut read = Read::default();
+        let mut rows = rows.iter();
         let mut about = Vec::with_capacity(self.0.len());
         for one in self.requests() {
             let commands = one.commands.iter().zip(&mut rows);
@@ -249,7 +250,9 @@ impl Group {
         about: Vec<Vec<About>>,
         seen: Vec<Option<KnownRequest>>,
     ) -> Vec<Outcome> {
-        let (mut outcomes, mut keys, mut bytes) = (Vec::new(), HashSet::new(), 0);
+        let mut outcomes = Vec::new();
+        let mut keys = HashSet::new();
+        let mut bytes = 0;
         for ((one, about), seen) in self.requests().zip(about).zip(seen) {
             let request = one.context.idempotency.as_ref();
             let is_new = request.is_none_or(|one| keys.insert((one.lineage, &one.key)));
@@ -269,9 +272,10 @@ impl Group {
         outcomes
     }
 
-    /// The statements that remember the requests and log the changes.
+    /// Returns the statements that remember the requests and log the changes.
     fn notes<'v>(&'v self, outcomes: &'v [Outcome]) -> impl Iterator<Item = Write<'v>> {
-        let (mut remembered, mut entries) = (Vec::new(), Vec::new());
+        let mut remembered = Vec::new();
+        let mut entries = Vec::new();
         for (one, outcome) in self.requests().zip(outcomes) {
             if let (Some(request), ExecutionOutcome::Done { response, .. }) =
                 (&one.context.idempotency, &outcome.executed)
@@ -372,7 +376,7 @@ impl Execution {
         }
     }
 
-    /// All identifiers of animals or orders were given.
+    /// Returns all identifiers of animals or orders were given.
     fn without_identifiers(&self) -> ExecutionOutcome {
         let needs_one = |command: &Command| {
             command.subject() == Subject::New || matches!(command, Command::PlaceOrder(_))

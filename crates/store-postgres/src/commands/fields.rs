@@ -98,7 +98,8 @@ impl FieldWrites {
         }
     }
 
-    /// The statements. They come first, so that all transactions lock the fields before the animals.
+    /// Returns the statements. They come first, so that all transactions lock the fields before the
+    /// animals.
     pub(super) fn writes(&self) -> Vec<Write<'_>> {
         let with = |wanted| {
             let with = self

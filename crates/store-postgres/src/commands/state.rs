@@ -59,7 +59,7 @@ const NEW_PET: usize = CATEGORY + Category::COLUMNS.len();
 const NEW_ORDER: usize = NEW_PET + 1;
 const WAS_ADDED_BY_REQUEST: usize = NEW_PET + 2;
 
-/// The parameters of [`READ`] for a command of this request.
+/// Returns the parameters of [`READ`] for a command of this request.
 pub(super) fn parameters<'v>(
     command: &Command,
     request: Option<&'v IdempotentRequest>,
@@ -79,7 +79,7 @@ pub(super) fn parameters<'v>(
         .collect()
 }
 
-/// The parameters of [`READ`] for an animal.
+/// Returns the parameters of [`READ`] for an animal.
 pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
     let no = Value::Boolean(false);
     let subject = [Value::Integer(id.get()), Value::Null, Value::Null, no, no];
@@ -150,7 +150,7 @@ impl Read {
         Ok(Some(id))
     }
 
-    /// The subjects of the next request's commands, as the requests before it leave them.
+    /// Returns the subjects of the next request's commands, as the requests before it leave them.
     pub(super) fn present(&self, commands: &[About]) -> State {
         let mut present = State::default();
         present.fields = Arc::clone(&self.state.fields);

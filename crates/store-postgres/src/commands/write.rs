@@ -54,7 +54,8 @@ impl Statements {
             .skip(1)
             .map(|name| format!("{name} = new.{name}"));
         let set = set.collect::<Vec<_>>().join(", ");
-        let (values, rows) = (of_new(""), rows_of(&parameters));
+        let values = of_new("");
+        let rows = rows_of(&parameters);
         let as_read =
             |table: Table| format!("{table}.id = new.id AND {table}.version = version_read");
         let here = as_read(table);
@@ -155,8 +156,8 @@ pub(super) fn differences(
     pets.chain(orders).chain(categories).collect()
 }
 
-/// The statements for these rows. Successive rows for which the same is to be done share one, which
-/// locks them in their order.
+/// Returns the statements for these rows. Successive rows for which the same is to be done share
+/// one, which locks them in their order.
 pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let with_response = rows.iter().filter(|row| row.has_response);
     let ids = with_response.map(|row| tables::values(&row.resource)[..1].to_vec());
@@ -170,7 +171,8 @@ pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
         .chain(photos(rows))
 }
 
-/// The statements for the contacts of these rows. The rows of their orders are locked before.
+/// Returns the statements for the contacts of these rows. The rows of their orders are locked
+/// before.
 fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let changed = rows.iter().filter(|row| row.has_new_contact);
     let orders = changed.filter_map(|row| row.resource.order());
@@ -189,7 +191,7 @@ fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     .flatten()
 }
 
-/// The statements for the photos of these rows.
+/// Returns the statements for the photos of these rows.
 fn photos(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let photos = |at: usize| {
         rows.iter().flat_map(move |row| {

@@ -66,7 +66,8 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
                 Table::Pets.selected()
             )
         };
-        let (available, pending) = (of(PetStatus::Available), of(PetStatus::Pending));
+        let available = of(PetStatus::Available);
+        let pending = of(PetStatus::Pending);
         format!(
             "SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2"
         )

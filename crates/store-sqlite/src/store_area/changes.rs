@@ -74,7 +74,8 @@ pub(in super::super) fn write_photos(
     before: Option<&Resource>,
     after: Option<&Resource>,
 ) -> rusqlite::Result<()> {
-    let (before, after) = (photos(before), photos(after));
+    let before = photos(before);
+    let after = photos(after);
     if before == after {
         return Ok(());
     }
@@ -126,7 +127,8 @@ fn write_contact(
 /// undoes all that was written.
 fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusqlite::Result<()> {
     let table = Table::of(after);
-    let (old, new) = (values(before), values(after));
+    let old = values(before);
+    let new = values(after);
     let id = old[0];
     let changed = table.columns().into_iter().zip(old.into_iter().zip(new));
     let changed = changed.filter(|(_, (old, new))| old != new);

@@ -67,8 +67,8 @@ pub(super) fn execute(
     Ok(ExecutionOutcome::Done { response, changes })
 }
 
-/// The refusal of commands in the present state, unless they were carried out before. Writes
-/// nothing.
+/// Returns the refusal of commands in the present state, unless they were carried out before.
+/// Writes nothing.
 pub(super) fn refused(
     connection: &Connection,
     commands: &[Command],
@@ -80,7 +80,7 @@ pub(super) fn refused(
     Ok(decide(connection, &mut Newest::default(), commands, context)?.err())
 }
 
-/// The remembered result of the request.
+/// Returns the remembered result of the request.
 fn recall(
     connection: &Connection,
     context: &WriteContext,
@@ -91,7 +91,7 @@ fn recall(
     Ok(requests::recall(connection, request)?.map(ExecutionOutcome::from))
 }
 
-/// The changes of the commands, or their refusal.
+/// Returns the changes of the commands, or their refusal.
 fn decide(
     connection: &Connection,
     newest: &mut Newest,

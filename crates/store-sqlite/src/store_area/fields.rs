@@ -23,7 +23,7 @@ pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldS
     fields::set(&sql::rows(connection, fields::LIST, &[])?)
 }
 
-/// The animals that have a unique value.
+/// Returns the animals that have a unique value.
 pub(super) fn owners(
     connection: &Connection,
     (field, key): &UniqueKey,

@@ -37,7 +37,7 @@ static GET_HOLDER: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The animal with this identifier, withdrawn or not.
+/// Returns the animal with this identifier, withdrawn or not.
 pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<StorePet>> {
     for table in [Table::Pets, Table::WithdrawnPets] {
         let mut get = connection.prepare_cached(&GET[table as usize])?;
@@ -51,7 +51,7 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
     Ok(None)
 }
 
-/// The order, and its animal without its order. The animal is `None` if it is withdrawn.
+/// Returns the order, and its animal without its order. The animal is `None` if it is withdrawn.
 pub(super) fn get_order_with_pet(
     connection: &Connection,
     id: OrderId,

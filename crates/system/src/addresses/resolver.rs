@@ -18,7 +18,7 @@ use url::{Host, Url};
 /// Finds the addresses of a name.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// All addresses of this name, with this port.
+    /// Returns all addresses of this name, with this port.
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
 }
 
@@ -49,7 +49,7 @@ impl Lookups {
         }
     }
 
-    /// The addresses of the host in a URL; at least one.
+    /// Returns the addresses of the host in a URL; at least one.
     pub async fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
         let port = url.port_or_known_default().unwrap_or_default();
         let addresses = match url.host() {
@@ -65,7 +65,7 @@ impl Lookups {
         }
     }
 
-    /// The addresses of a name, from the lookup that is running, or from a new one.
+    /// Returns the addresses of a name, from the lookup that is running, or from a new one.
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let key = (name.to_owned(), port);
         let lookup = {

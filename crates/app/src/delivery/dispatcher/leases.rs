@@ -113,7 +113,8 @@ impl Dispatcher {
         let renewed = self.clock.instant();
         let taken = self.store.save_deliveries(updates.collect()).await?;
         for ((stored, secrets), _) in free.into_iter().zip(taken).filter(|(_, taken)| *taken) {
-            let (id, lease) = (stored.webhook.id, lease(stored.lease));
+            let id = stored.webhook.id;
+            let lease = lease(stored.lease);
             let waiting = self.store.waiting_messages(id).await?;
             let endpoint = Endpoint::new(stored, waiting, lease);
             let running = HashMap::new();

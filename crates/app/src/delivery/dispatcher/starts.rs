@@ -95,14 +95,16 @@ impl Dispatcher {
             .sum();
         let free = TESTS_IN_FLIGHT.saturating_sub(self.in_flight().saturating_sub(messages));
         for test in self.store.waiting_tests().await?.into_iter().take(free) {
-            let (now, webhook) = (self.clock.now(), test.webhook);
+            let now = self.clock.now();
+            let webhook = test.webhook;
             let stored = webhooks.iter().find(|stored| stored.webhook.id == webhook);
             // Without its secret, another process must send it.
             let test = stored.and_then(|stored| Sending::test(stored, &self.vault, now, test).ok());
             if let Some(test) = test
                 && self.store.take_test(test.message_id.clone()).await?
             {
-                let (connector, clock) = (Arc::clone(&self.connector), Arc::clone(&self.clock));
+                let connector = Arc::clone(&self.connector);
+                let clock = Arc::clone(&self.clock);
                 let store = Arc::clone(&self.store);
                 self.running.spawn(async move {
                     let ended = test.send(connector, clock).await;

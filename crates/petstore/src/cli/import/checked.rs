@@ -36,7 +36,12 @@ pub(super) struct Checked {
 
 impl Checked {
     pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
-        let (valid, orders, categories, profiles, photos, invalid) = (0, 0, 0, 0, 0, 0);
+        let valid = 0;
+        let orders = 0;
+        let categories = 0;
+        let profiles = 0;
+        let photos = 0;
+        let invalid = 0;
         let is_connected = false;
         Self {
             valid,
@@ -123,8 +128,8 @@ impl Checked {
     }
 }
 
-/// The fields of the database and its unique values; and with `keep_ids`, the ids of its animals, orders
-/// and categories.
+/// Returns the fields of the database and its unique values; and with `keep_ids`, the ids of its
+/// animals, orders and categories.
 pub(super) fn taken(
     database: &DatabaseUrl,
     catalogue: Option<Box<dyn Snapshot>>,
@@ -138,7 +143,8 @@ pub(super) fn taken(
         ));
     };
     let mut fields = ImportedFields::new(catalogue.fields()?);
-    let (mut recorded, mut has_animals) = (Ok(None), false);
+    let mut recorded = Ok(None);
+    let mut has_animals = false;
     catalogue.rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
             let key = ((*field).to_owned(), (*key).to_owned());

@@ -97,7 +97,7 @@ impl ImportedFields {
         self.duplicate(&pet.fields, ids, number, rows)
     }
 
-    /// The same for a new animal.
+    /// Returns the same for a new animal.
     pub(super) fn problem_of_new(
         &self,
         given: &FieldPatch,
@@ -132,7 +132,8 @@ impl ImportedFields {
                 } else {
                     "line"
                 };
-                let (column, value) = (rows.column_of(&key.0), quoted(&key.1));
+                let column = rows.column_of(&key.0);
+                let value = quoted(&key.1);
                 let reason = format!("must be unique, but {holder} {place} also has {value}");
                 problems.take(Err::<(), _>(InvalidRow::of(column, reason)));
             }
@@ -150,7 +151,7 @@ impl ImportedFields {
         })
     }
 
-    /// The values of a new animal, or why they are invalid.
+    /// Returns the values of a new animal, or why they are invalid.
     pub(super) fn values(&self, given: &FieldPatch) -> Result<FieldValues, InvalidRow> {
         if given.is_empty() {
             return Ok(FieldValues::NONE);
@@ -189,7 +190,7 @@ impl ImportedFields {
         self.present.all() == fields.all()
     }
 
-    /// The fields of the database.
+    /// Returns the fields of the database.
     pub(super) fn present(&self) -> &[FieldDefinition] {
         self.present.all()
     }
@@ -199,14 +200,14 @@ impl ImportedFields {
         self.given.len() as u64
     }
 
-    /// Those that the import adds.
+    /// Returns those that the import adds.
     pub(super) fn new_ones(&self) -> impl Iterator<Item = &FieldDefinition> {
         self.given
             .iter()
             .filter(|field| self.kept().iter().all(|kept| kept.name != field.name))
     }
 
-    /// All fields after the import; `None` if they stay as they are.
+    /// Returns all fields after the import; `None` if they stay as they are.
     pub(super) fn all(&self) -> Option<Vec<FieldDefinition>> {
         let new: Vec<_> = self.new_ones().cloned().collect();
         (!new.is_empty()).then(|| [self.kept(), &new].concat())

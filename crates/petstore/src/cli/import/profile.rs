@@ -8,7 +8,7 @@ use petstore_store::{
     bulk::{self, Load, Value},
 };
 
-/// The logo with this file.
+/// Returns the logo with this file.
 pub(super) fn logo_of(png: &[u8]) -> Result<NewLogo, InvalidRow> {
     logo(png, photos::Format::Png)
         .map_err(|reason| InvalidRow::whole(format!("the logo cannot be used: {reason}")))
