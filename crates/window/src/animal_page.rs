@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use petstore_app::StoreFacts;
 use petstore_domain::{
     PetId, PetStatus, Problem,
-    store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
+    store_area::{FieldDefinition, FieldKind, FieldValue, Photo, PhotoSize},
     text::{
         integer,
         readable::{LONG, SHORT, readable},
@@ -19,144 +19,217 @@ use petstore_web::edge::ApiError;
 
 use super::{
     contact,
+    filter::Filter,
     labels::Labels,
-    layout::{Head, Layout},
-    list,
-    query::Filter,
-    rendered::Made,
+    layout::{Head, Layout, Message},
+    rendered::RenderedPage,
     schema,
     shop::{Moment, Shop},
-    store,
+    store, suggestions,
 };
 
-/// How many characters a search engine shows of a description.
-const SUMMARY: usize = 160;
+/// The number of characters that a search engine shows of a description.
+const MAX_SUMMARY_LENGTH: usize = 160;
 
-/// `GET /animals/{id}`. Fails with 404 if there never was such an animal.
+/// The words about an animal that several parts of its page have.
+struct Words {
+    name: String,
+    /// The species and breed, as far as they are known.
+    kind: Vec<String>,
+}
+
+/// Renders `GET /animals/{id}`. Fails with 404 if there never was such an animal.
 pub(super) async fn page(
     shop: &Shop,
     layout: &Layout,
     moment: &Moment,
     id: &str,
-) -> Result<Made, ApiError> {
-    let missing = || ApiError::new(Problem::NotFound, "No animal has this number.");
-    let id = integer(id).and_then(PetId::new).ok_or_else(missing)?;
-    let pet = shop.store().get_store_pet(id).await?.ok_or_else(missing)?;
+) -> Result<RenderedPage, ApiError> {
+    let pet = match integer(id).and_then(PetId::new) {
+        Some(id) => shop.store().get_store_pet(id).await?,
+        None => None,
+    };
+    let Some(pet) = pet else {
+        let message = "No animal has this number.";
+        return Err(ApiError::new(Problem::NotFound, message));
+    };
     if pet.withdrawn.is_some() {
-        return gone(shop, layout, moment, texts().gone).await;
+        return gone_page(shop, layout, moment, texts().gone).await;
     }
     if pet.status == PetStatus::Sold {
-        let title = texts().found_a_home(&readable_name(pet.name.as_str(), SHORT));
-        return gone(shop, layout, moment, &title).await;
+        let name = readable_name(pet.name.as_str(), SHORT);
+        return gone_page(shop, layout, moment, &texts().found_a_home(&name)).await;
     }
-    let facts = &*moment.facts;
     let animal = Animal::public(&pet, &moment.fields);
+    present_page(shop, layout, moment, &animal).await
+}
+
+/// Renders the page of an animal that is there.
+async fn present_page(
+    shop: &Shop,
+    layout: &Layout,
+    moment: &Moment,
+    animal: &Animal<'_>,
+) -> Result<RenderedPage, ApiError> {
+    let facts = &*moment.facts;
     let mut labels = Labels::default();
-    labels.learn(shop.store(), [animal.category_id]).await?;
-    let (name, kind) = (animal.short_name(), animal.kind());
-    let said = animal.sex().into_iter().chain(animal.age(shop.today()));
-    let line: Vec<_> = kind.iter().cloned().chain(said).collect();
-    let mut drawings = Drawings::default();
-    let mut similar = Filter::default();
-    match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
-        Some(species) => {
-            _ = similar
-                .fields
-                .insert("species".to_owned(), species.to_owned())
-        }
-        None => similar.category_id = Some(animal.category_id),
-    }
-    let others = list::others(shop, moment, (similar, Some(id)), &mut drawings).await?;
+    labels.load(shop.store(), [animal.category_id]).await?;
+    let words = Words {
+        name: animal.short_name(),
+        kind: animal.kind(),
+    };
     let alts: Vec<_> = animal
         .photos
         .iter()
         .enumerate()
-        .map(|(at, photo)| animal.alt(at, photo))
+        .map(|(index, photo)| animal.alt(index, photo))
         .collect();
-    let summary = animal.summary(LONG);
+    let mut drawings = Drawings::default();
+    let filter = similar_animals(animal);
+    let suggestions =
+        suggestions::section(shop, moment, filter, Some(animal.id), &mut drawings).await?;
+
     let content = html! {
         p.back { a href="/" { (texts().back) } }
         article.animal {
-            (gallery(&animal, &alts, &labels, &mut drawings))
-            div.about {
-                h1 { bdi { (animal.long_name()) } }
-                @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
-                @if let Some(price) = animal.public_price(facts.currency().value) { (price) }
-                @if animal.is_reserved() {
-                    p.reserved { bdi { (texts().is_reserved(&name)) } }
-                }
-                (ask(shop, facts, &animal, &name))
-                @for (field, value) in &animal.values {
-                    @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
-                        section.text {
-                            h2 { (label_of(field)) }
-                            (store::paragraphs(text))
-                        }
-                    }
-                }
-                (values(&animal, &labels))
-            }
+            (gallery(animal, &alts, &labels, &mut drawings))
+            (about(shop, facts, animal, &words, &labels))
         }
-        (others)
-        (viewer(&animal, &alts))
+        (suggestions)
+        (viewer(animal, &alts))
     };
-    let about = summary.as_deref().map(|summary| readable(summary, SUMMARY));
-    let about =
-        about.unwrap_or_else(|| texts().about_animal(&name, &kind, store::named(facts).as_deref()));
-    let title = kind
-        .iter()
-        .rev()
-        .fold(name.clone(), |title, word| title + ", " + word);
+
+    let summary = animal.summary(LONG);
+    let first_photo = animal.photos.first();
     let head = Head {
-        title: &title,
-        description: &about,
+        title: &title(&words),
+        description: &description(facts, &words, summary.as_deref()),
         canonical: Some(&animal.path()),
         is_indexed: true,
-        picture: animal
-            .photos
-            .iter()
-            .zip(alts)
-            .map(|(photo, alt)| shop.preview(photo, alt))
-            .next(),
-        schema: Some(schema::animal(shop, facts, &animal, &labels, summary)),
+        picture: first_photo.map(|photo| shop.preview(photo, animal.alt(0, photo))),
+        schema: Some(schema::animal(shop, facts, animal, &labels, summary)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
     Ok(layout.page(facts, &head, &content))
 }
 
-/// The page of an animal that is not here any more, with some that are. It says nothing of the animal besides its title.
-async fn gone(
+/// Returns the description of the page in a search engine: the beginning of the animal's own description, if it has one.
+fn description(facts: &StoreFacts, words: &Words, summary: Option<&str>) -> String {
+    if let Some(summary) = summary {
+        return readable(summary, MAX_SUMMARY_LENGTH);
+    }
+    let store_name = store::own_name(facts);
+    texts().about_animal(&words.name, &words.kind, store_name.as_deref())
+}
+
+/// Returns the filter for animals of the same species, or else of the same category.
+fn similar_animals(animal: &Animal<'_>) -> Filter {
+    let mut filter = Filter::default();
+    match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
+        Some(species) => {
+            let fields = &mut filter.fields;
+            fields.insert("species".to_owned(), species.to_owned());
+        }
+        None => filter.category_id = Some(animal.category_id),
+    }
+    filter
+}
+
+/// Returns the title of the page of an animal.
+///
+/// Example: `Luna, Beagle, Dog`.
+fn title(words: &Words) -> String {
+    let mut title = words.name.clone();
+    for word in words.kind.iter().rev() {
+        title.push_str(", ");
+        title.push_str(word);
+    }
+    title
+}
+
+/// Renders what the page says about an animal in words.
+fn about(
+    shop: &Shop,
+    facts: &StoreFacts,
+    animal: &Animal<'_>,
+    words: &Words,
+    labels: &Labels,
+) -> Markup {
+    let mut line = words.kind.clone();
+    line.extend(animal.sex());
+    line.extend(animal.age(shop.today()));
+
+    html! {
+        div.about {
+            h1 { bdi { (animal.long_name()) } }
+            @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
+            @if let Some(price) = animal.public_price(facts.currency().value) { (price) }
+            @if animal.is_reserved() {
+                p.reserved { bdi { (texts().is_reserved(&words.name)) } }
+            }
+            (ask(shop, facts, animal, &words.name))
+            (long_texts(animal))
+            (values(animal, labels))
+        }
+    }
+}
+
+/// Renders the long texts about an animal, each with its label.
+fn long_texts(animal: &Animal<'_>) -> Markup {
+    html! {
+        @for (field, value) in &animal.values {
+            @if field.kind == FieldKind::LongText && let FieldValue::Text(text) = value {
+                section.text {
+                    h2 { (label_of(field)) }
+                    (store::paragraphs(text))
+                }
+            }
+        }
+    }
+}
+
+/// Renders the page of an animal that has left the store, with some that are there. It says nothing of the animal apart
+/// from the title.
+async fn gone_page(
     shop: &Shop,
     layout: &Layout,
     moment: &Moment,
     title: &str,
-) -> Result<Made, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let mut drawings = Drawings::default();
-    let next = html! { p { (texts().gone_next) } };
-    let others = list::others(shop, moment, (Filter::default(), None), &mut drawings).await?;
-    let content = html! { (drawings.symbols()) (others) };
-    Ok(layout.message(&moment.facts, (StatusCode::GONE, title), &next, &content))
+    let suggestions =
+        suggestions::section(shop, moment, Filter::default(), None, &mut drawings).await?;
+
+    let message = Message {
+        status: StatusCode::GONE,
+        title,
+        content: &html! { p { (texts().gone_next) } },
+        below: &html! { (drawings.symbols()) (suggestions) },
+    };
+    Ok(layout.message_page(&moment.facts, &message))
 }
 
-/// The photos, the first of them large. Each opens the viewer.
-fn gallery(animal: &Animal, alts: &[String], labels: &Labels, drawings: &mut Drawings) -> Markup {
-    if animal.photos.is_empty() {
-        return html! {
-            div.gallery { div.picture { (drawings.draw(animal, labels.get(animal.category_id))) } }
-        };
-    }
-    let is_upright = animal
-        .photos
-        .first()
-        .is_some_and(|photo| photo.ratio() < 1.0);
+/// Renders the photos, the first one large, each with a link that opens the viewer; or a drawing if there are none.
+fn gallery(
+    animal: &Animal<'_>,
+    alts: &[String],
+    labels: &Labels,
+    drawings: &mut Drawings,
+) -> Markup {
+    let Some(first_photo) = animal.photos.first() else {
+        let drawing = drawings.draw(animal, labels.label(animal.category_id));
+        return html! { div.gallery { div.picture { (drawing) } } };
+    };
+
+    let is_upright = first_photo.ratio() < 1.0;
     html! {
         ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
-            @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
-                @let room = gallery_room(at == 0, is_upright);
+            @for (index, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
+                @let room = gallery_room(index == 0, is_upright);
                 li {
-                    a href={ "#photo-" (at + 1) } {
-                        (room.picture(photo, alt, at, 1))
+                    a href={ "#photo-" (index + 1) } {
+                        (room.picture(photo, alt, index, 1))
                     }
                 }
             }
@@ -164,67 +237,72 @@ fn gallery(animal: &Animal, alts: &[String], labels: &Labels, drawings: &mut Dra
     }
 }
 
-/// Each photo over the whole page, when its address is opened: browsers load it only then.
-fn viewer(animal: &Animal, alts: &[String]) -> Markup {
+/// Renders each photo over the whole page, for the address that the gallery links to. Browsers load it only then.
+fn viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
     let count = animal.photos.len();
     html! {
-        @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
-            @let (number, (width, height)) = (at + 1, photo.within(PhotoSize::Large));
-            @let which = texts().photo_of(number, count);
-            section.viewer id={ "photo-" (number) } aria-label=(text(&which)) {
-                a.close href="#photos" { (texts().close) }
-                img src=(PreEscaped(photo.path(PhotoSize::Large))) width=(width) height=(height)
-                    loading="lazy" alt=(text(alt));
-                p {
-                    @if at > 0 { a href={ "#photo-" (at) } { (texts().previous_photo) } }
-                    span { (text(&which)) }
-                    @if number < count { a href={ "#photo-" (number + 1) } { (texts().next_photo) } }
+        @for (index, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
+            (viewed_photo(photo, alt, index + 1, count))
+        }
+    }
+}
+
+/// Renders the photo `number` of `count` over the whole page.
+fn viewed_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
+    let (width, height) = photo.within(PhotoSize::Large);
+    let position_text = texts().photo_of(number, count);
+    html! {
+        section.viewer id={ "photo-" (number) } aria-label=(text(&position_text)) {
+            a.close href="#photos" { (texts().close) }
+            img src=(PreEscaped(photo.path(PhotoSize::Large))) width=(width) height=(height)
+                loading="lazy" alt=(text(alt));
+            p {
+                @if number > 1 {
+                    a href={ "#photo-" (number - 1) } { (texts().previous_photo) }
                 }
+                span { (text(&position_text)) }
+                @if number < count { a href={ "#photo-" (number + 1) } { (texts().next_photo) } }
             }
         }
     }
 }
 
-/// The one way to ask.
-fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal, name: &str) -> Markup {
+/// Renders the one way to ask for an animal.
+fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Markup {
     let number = animal.id.get();
-    let address = contact::about(facts, animal.id, &format!("{name} ({number})"));
+    let link = contact::question_link(facts, animal.id, &format!("{name} ({number})"));
     html! {
-        p.ask.sticks[address.is_some()] {
-            @if let Some(address) = &address {
-                a.button href=(address) { bdi { (texts().ask(name)) } }
+        p.ask.sticks[link.is_some()] {
+            @if let Some(link) = &link {
+                a.button href=(link) { bdi { (texts().ask(name)) } }
                 span.muted { (texts().number(number)) }
             } @else {
                 bdi { (texts().ask_here(name, number)) }
             }
         }
-        @if address.is_some() { p.ways { (store::ways(facts)) } }
+        @if link.is_some() { p.ways { (store::contact_links(facts)) } }
         p.paper {
-            @if let Some(contact) = contact::on_paper(facts, animal.id) { (contact) br; }
+            @if let Some(address) = contact::printed_address(facts, animal.id) { (address) br; }
             (shop.url(&animal.path()))
         }
     }
 }
 
-/// The public values that are not above, with their labels.
-fn values(animal: &Animal, labels: &Labels) -> Markup {
-    let is_said = |name: &str| match name {
-        "species" | "breed" => animal.word(name).is_some(),
-        "sex" => animal.sex().is_some(),
-        _ => false,
+/// Renders the public values that no other part of the page has, with their labels.
+fn values(animal: &Animal<'_>, labels: &Labels) -> Markup {
+    let category = if is_in_headline(animal, "species") {
+        None
+    } else {
+        labels.readable_label(animal.category_id)
     };
-    let is_new = |(field, _): &&(&FieldDefinition, &FieldValue)| {
-        field.kind != FieldKind::LongText && !field.is_price() && !is_said(field.name.as_str())
-    };
-    let category = labels
-        .shown(animal.category_id)
-        .filter(|_| !is_said("species"));
     html! {
         dl.facts {
-            @for (field, value) in animal.values.iter().filter(is_new) {
-                div {
-                    dt { (label_of(field)) }
-                    dd { (fact(field, value)) }
+            @for (field, value) in &animal.values {
+                @if !is_shown_elsewhere(animal, field) {
+                    div {
+                        dt { (label_of(field)) }
+                        dd { (value_markup(field, value)) }
+                    }
                 }
             }
             @if let Some(category) = category {
@@ -234,9 +312,26 @@ fn values(animal: &Animal, labels: &Labels) -> Markup {
     }
 }
 
-fn fact(field: &FieldDefinition, value: &FieldValue) -> Markup {
+/// Whether another part of the page has the value of a field.
+fn is_shown_elsewhere(animal: &Animal<'_>, field: &FieldDefinition) -> bool {
+    field.kind == FieldKind::LongText
+        || field.is_price()
+        || is_in_headline(animal, field.name.as_str())
+}
+
+/// Whether the line below the name of an animal has the value of this field.
+fn is_in_headline(animal: &Animal<'_>, field_name: &str) -> bool {
+    match field_name {
+        "species" | "breed" => animal.word(field_name).is_some(),
+        "sex" => animal.sex().is_some(),
+        _ => false,
+    }
+}
+
+/// Renders a value, a day so that programs can read it, too.
+fn value_markup(field: &FieldDefinition, value: &FieldValue) -> Markup {
     html! {
-        @if let (FieldKind::Date, FieldValue::Text(date)) = (field.kind, value) {
+        @if field.kind == FieldKind::Date && let FieldValue::Text(date) = value {
             time datetime=(date) { (value_text(field, value)) }
         } @else {
             bdi { (value_text(field, value)) }

@@ -1,7 +1,10 @@
 //! `/animals.json`: the list for a store's own site.
 
 use hyper::header::HeaderValue;
-use petstore_domain::store_area::{Currency, FieldValue, Photo, PhotoSize};
+use petstore_domain::{
+    PetId,
+    store_area::{Currency, FieldValue, Photo, PhotoSize},
+};
 use petstore_languages::look::Animal;
 use petstore_web::edge::ApiError;
 use serde_json::{Map, Value, json};
@@ -9,59 +12,86 @@ use serde_json::{Map, Value, json};
 use super::{
     labels::Labels,
     query::Query,
-    rendered::Made,
+    rendered::RenderedPage,
     shop::{Moment, Shop},
 };
 
-/// `GET /animals.json`.
-pub(super) async fn page(shop: &Shop, moment: &Moment, query: &Query) -> Result<Made, ApiError> {
+/// Renders `GET /animals.json`.
+pub(super) async fn page(
+    shop: &Shop,
+    moment: &Moment,
+    query: &Query,
+) -> Result<RenderedPage, ApiError> {
     let currency = moment.facts.currency().value;
-    let listed = shop.list(query, &moment.fields).await?;
-    let animals = listed.animals();
-    let animals = animals
+    let list_page = shop.list_page(query, &moment.fields).await?;
+    let elements = list_page
+        .animals()
         .iter()
-        .map(|animal| element(shop, animal, &listed.labels, currency));
-    let body = Value::Array(animals.collect()).to_string().into_bytes();
-    let link = listed.next.and_then(|next| {
-        let (query, limit) = (query.with_cursor(Some(next)), query.limit.get());
-        let target = shop.url(&format!("/animals.json{query}&limit={limit}"));
-        HeaderValue::try_from(format!("<{target}>; rel=\"next\"")).ok()
-    });
-    Ok(Made {
-        link,
-        ..Made::new("application/json", body)
-    })
+        .map(|animal| element(shop, animal, &list_page.labels, currency))
+        .collect();
+    let body = Value::Array(elements).to_string().into_bytes();
+
+    let mut page = RenderedPage::new("application/json", body);
+    page.link = list_page.next.and_then(|next| link(shop, query, next));
+    Ok(page)
 }
 
-fn element(shop: &Shop, animal: &Animal, labels: &Labels, currency: Option<&Currency>) -> Value {
-    let values = animal.values.iter().map(|(field, value)| {
+/// Returns the `Link` to the page after the animal `next`.
+fn link(shop: &Shop, query: &Query, next: PetId) -> Option<HeaderValue> {
+    let parameters = query.with_cursor(Some(next));
+    let limit = query.limit.get();
+    let url = shop.url(&format!("/animals.json{parameters}&limit={limit}"));
+    HeaderValue::try_from(format!("<{url}>; rel=\"next\"")).ok()
+}
+
+/// Returns an animal as an element of the list.
+fn element(
+    shop: &Shop,
+    animal: &Animal<'_>,
+    labels: &Labels,
+    currency: Option<&Currency>,
+) -> Value {
+    let mut values = Map::new();
+    for (field, value) in &animal.values {
         let value = match value {
             FieldValue::Text(text) => json!(field.shown(text)),
             FieldValue::Integer(number) => json!(number),
             FieldValue::Boolean(value) => json!(value),
         };
-        (field.name.as_str().to_owned(), value)
-    });
-    let photo = |(at, photo): (usize, &Photo)| {
-        let mut json = json!({
-            "alt": animal.alt(at, photo),
-            "width": photo.width,
-            "height": photo.height,
-        });
-        for size in PhotoSize::ALL {
-            json[size.as_str()] = shop.url(&photo.path(size)).into();
-        }
-        json
-    };
+        values.insert(field.name.as_str().to_owned(), value);
+    }
+    let photos: Vec<_> = animal
+        .photos
+        .iter()
+        .enumerate()
+        .map(|(index, photo)| photo_element(shop, photo, animal.alt(index, photo)))
+        .collect();
+    let updated_on = animal
+        .changed_at
+        .map(|time| time.strftime("%F").to_string());
+
     json!({
         "id": animal.id.get(),
         "name": animal.name,
         "status": animal.status.as_str(),
-        "category": labels.get(animal.category_id),
-        "fields": values.collect::<Map<String, Value>>(),
-        "photos": animal.photos.iter().enumerate().map(photo).collect::<Vec<_>>(),
+        "category": labels.label(animal.category_id),
+        "fields": values,
+        "photos": photos,
         "url": shop.url(&animal.path()),
         "currency": currency.map(Currency::as_str),
-        "updatedOn": animal.changed_at.map(|at| at.strftime("%F").to_string()),
+        "updatedOn": updated_on,
     })
+}
+
+/// Returns a photo, with the URLs of its files by their sizes.
+fn photo_element(shop: &Shop, photo: &Photo, alt: String) -> Value {
+    let mut element = json!({
+        "alt": alt,
+        "width": photo.width,
+        "height": photo.height,
+    });
+    for size in PhotoSize::ALL {
+        element[size.as_str()] = shop.url(&photo.path(size)).into();
+    }
+    element
 }

@@ -12,8 +12,8 @@ use petstore_web::edge::ApiError;
 
 use super::{
     query::Query,
-    rendered::Made,
-    selection::{CameBack, Passing},
+    rendered::RenderedPage,
+    selection::{CameBack, FilterMatcher},
     shop::{Moment, Shop},
     store,
     xml::{XmlWriter, internal_error, write_declaration, write_text},
@@ -21,7 +21,8 @@ use super::{
 
 /// An animal that is new, or that came back.
 struct Entry<'p> {
-    at: Timestamp,
+    /// The time at which the animal was added or came back.
+    published_at: Timestamp,
     /// The part of the identifier that an animal has only when it came back.
     fragment: String,
     pet: &'p StorePet,
@@ -32,28 +33,30 @@ struct Feed<'p> {
     shop: &'p Shop,
     moment: &'p Moment,
     query: &'p Query,
-    /// The newest ones first.
+    /// The newest entries first.
     entries: Vec<Entry<'p>>,
 }
 
-/// `GET /animals.atom`: the newest animals that pass the filter, and those that came back, as entries of their own.
-pub(super) async fn page(shop: &Shop, moment: &Moment, query: &Query) -> Result<Made, ApiError> {
+/// Renders `GET /animals.atom`: the newest animals that pass the filter, and the animals that came back, as entries of
+/// their own.
+pub(super) async fn page(
+    shop: &Shop,
+    moment: &Moment,
+    query: &Query,
+) -> Result<RenderedPage, ApiError> {
     let came_back = shop.came_back(moment).await?;
-    let listed = shop.list(query, &moment.fields).await?;
-    let entries = newest_entries(&listed.pets, &came_back.value, moment, query);
+    let list_page = shop.list_page(query, &moment.fields).await?;
     let feed = Feed {
         shop,
         moment,
         query,
-        entries,
+        entries: newest_entries(&list_page.pets, &came_back.value, moment, query),
     };
     let body = feed.write().map_err(internal_error)?;
-    let is_current = came_back.is_current;
-    let media_type = "application/atom+xml; charset=utf-8";
-    Ok(Made {
-        is_current,
-        ..Made::new(media_type, body)
-    })
+
+    let mut page = RenderedPage::new("application/atom+xml; charset=utf-8", body);
+    page.is_current = came_back.is_current;
+    Ok(page)
 }
 
 /// Returns the newest entries of these animals, as many as the query asks for.
@@ -65,27 +68,26 @@ fn newest_entries<'p>(
 ) -> Vec<Entry<'p>> {
     let mut entries = Vec::new();
     for pet in pets {
-        // An animal that is older than its times has none.
-        let at = pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
         entries.push(Entry {
-            at,
+            // An animal of an early release has no times.
+            published_at: pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH),
             fragment: String::new(),
             pet,
         });
     }
 
-    let passing = Passing::of(&query.filter, &moment.fields);
-    for CameBack { seq, at, pet } in came_back {
-        if passing.has(pet) {
+    let matcher = FilterMatcher::new(&query.filter, &moment.fields);
+    for came_back in came_back {
+        if matcher.matches(&came_back.pet) {
             entries.push(Entry {
-                at: *at,
-                fragment: format!("#back-{seq}"),
-                pet,
+                published_at: came_back.changed_at,
+                fragment: format!("#back-{}", came_back.seq),
+                pet: &came_back.pet,
             });
         }
     }
 
-    entries.sort_by_key(|entry| Reverse(entry.at));
+    entries.sort_by_key(|entry| Reverse(entry.published_at));
     entries.truncate(query.limit.get().into());
     entries
 }
@@ -109,7 +111,7 @@ impl Feed<'_> {
                 }
                 Ok(())
             })?;
-        // The end of the last line.
+        // Ends the last line.
         writer.write_indent()?;
         Ok(writer.into_inner())
     }
@@ -119,9 +121,9 @@ impl Feed<'_> {
         let parameters = self.query.canonical();
         let feed_url = self.shop.url(&format!("/animals.atom{parameters}"));
         let list_url = self.shop.url(&format!("/{parameters}"));
-        let store_name = store::name(&self.moment.facts);
+        let store_name = store::display_name(&self.moment.facts);
         let newest = self.entries.first();
-        let updated_at = newest.map_or(Timestamp::UNIX_EPOCH, |entry| entry.at);
+        let updated_at = newest.map_or(Timestamp::UNIX_EPOCH, |entry| entry.published_at);
 
         write_text(feed, "id", &feed_url)?;
         write_text(feed, "title", &store_name)?;
@@ -138,16 +140,16 @@ impl Feed<'_> {
         let animal = Animal::public(entry.pet, &self.moment.fields);
         let name = animal.short_name();
         let url = self.shop.url(&animal.path());
-        let at = entry.at.to_string();
+        let published_at = entry.published_at.to_string();
         let summary = animal.summary(LONG).unwrap_or_else(|| {
-            texts().about_animal(&name, &animal.kind(), store::named(facts).as_deref())
+            texts().about_animal(&name, &animal.kind(), store::own_name(facts).as_deref())
         });
 
         write_text(element, "id", &[url.as_str(), &entry.fragment].concat())?;
         write_text(element, "title", &name)?;
-        write_text(element, "published", &at)?;
+        write_text(element, "published", &published_at)?;
         // Later changes may be of values that are not public, so they are not told.
-        write_text(element, "updated", &at)?;
+        write_text(element, "updated", &published_at)?;
         write_link(element, "alternate", "text/html", &url)?;
         write_text(element, "summary", &summary)?;
         if let Some(photo) = animal.photos.first() {

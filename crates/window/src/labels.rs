@@ -1,7 +1,7 @@
-//! The labels of categories. A store may have any number of them, so only the first ones and those that
+//! The labels of categories. A store may have any number of categories, so only the first ones and those that
 //! a page needs are read.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::HashMap;
 
 use petstore_domain::{
     Limit,
@@ -10,64 +10,74 @@ use petstore_domain::{
 };
 use petstore_store::{StoreError, StoreReader};
 
-/// How many labels are kept.
-const MOST_KEPT: usize = 10_000;
+/// The number of labels of later categories above which all of them are forgotten.
+const MAX_LATER_LABELS: usize = 10_000;
 
 /// Labels that were read.
 #[derive(Default)]
 pub(super) struct Labels {
     /// The first categories, from which a visitor can choose.
-    pub(super) first: Vec<Category>,
-    /// Those of all categories up to this one are in `first`.
-    last_of_first: Option<i64>,
-    others: HashMap<i64, Option<String>>,
+    pub(super) first_categories: Vec<Category>,
+    /// The last id of which `first_categories` has the category, if there is one.
+    last_first_id: Option<i64>,
+    /// The labels of later categories by their ids. `None` for a category that does not exist.
+    later_labels: HashMap<i64, Option<String>>,
 }
 
 impl Labels {
-    /// Reads the first ones.
-    pub(super) async fn first(store: &StoreReader) -> Result<Self, StoreError> {
-        let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
-        let (first, next) = store.list_categories(None, most).await?;
+    /// Reads the first categories.
+    pub(super) async fn with_first_categories(store: &StoreReader) -> Result<Self, StoreError> {
+        let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+        let (first_categories, next) = store.list_categories(None, limit).await?;
         Ok(Self {
-            first,
-            last_of_first: Some(next.unwrap_or(i64::MAX)),
-            ..Self::default()
+            first_categories,
+            last_first_id: Some(next.unwrap_or(i64::MAX)),
+            later_labels: HashMap::new(),
         })
     }
 
-    /// Reads the labels of these categories that are not known yet.
-    pub(super) async fn learn(
+    /// Reads the labels of the categories in `ids` that were not read yet.
+    pub(super) async fn load(
         &mut self,
         store: &StoreReader,
         ids: impl IntoIterator<Item = i64>,
     ) -> Result<(), StoreError> {
-        if self.others.len() > MOST_KEPT {
-            self.others.clear();
+        if self.later_labels.len() > MAX_LATER_LABELS {
+            self.later_labels.clear();
         }
-        let one = Limit::new(1).unwrap_or_default();
         for id in ids {
-            if self.last_of_first.is_none_or(|last| last < id)
-                && let Entry::Vacant(entry) = self.others.entry(id)
-            {
-                let (found, _) = store.list_categories(id.checked_sub(1), one).await?;
-                let category = found.into_iter().find(|category| category.id == id);
-                entry.insert(category.map(|category| category.label.as_str().to_owned()));
+            let is_first = self.last_first_id.is_some_and(|last| id <= last);
+            if !is_first && !self.later_labels.contains_key(&id) {
+                let label = read_label(store, id).await?;
+                self.later_labels.insert(id, label);
             }
         }
         Ok(())
     }
 
-    /// The label of a category, if it has one.
-    pub(super) fn get(&self, id: i64) -> Option<&str> {
-        let first = self.first.iter().find(|category| category.id == id);
-        let others = || self.others.get(&id)?.as_deref();
-        first
-            .map(|category| category.label.as_str())
-            .or_else(others)
+    /// Returns the label of a category, if it has one and was read.
+    pub(super) fn label(&self, id: i64) -> Option<&str> {
+        let first_category = self
+            .first_categories
+            .iter()
+            .find(|category| category.id == id);
+        match first_category {
+            Some(category) => Some(category.label.as_str()),
+            None => self.later_labels.get(&id)?.as_deref(),
+        }
     }
 
-    /// The same as people can read it.
-    pub(super) fn shown(&self, id: i64) -> Option<String> {
-        self.get(id).map(|label| readable(label, SHORT))
+    /// Returns the label of a category in a form that people can read.
+    pub(super) fn readable_label(&self, id: i64) -> Option<String> {
+        self.label(id).map(|label| readable(label, SHORT))
     }
+}
+
+/// Reads the label of a category, if it exists.
+async fn read_label(store: &StoreReader, id: i64) -> Result<Option<String>, StoreError> {
+    let limit = Limit::new(1).unwrap_or_default();
+    // The list begins after an id.
+    let (categories, _) = store.list_categories(id.checked_sub(1), limit).await?;
+    let category = categories.into_iter().find(|category| category.id == id);
+    Ok(category.map(|category| category.label.as_str().to_owned()))
 }

@@ -20,9 +20,14 @@ use petstore_web::edge::{
     assets::{self, Asset},
 };
 
-use super::{accent, contact, rendered::Made, settings::WindowSettings, store};
+use super::{
+    accent, contact, rendered::RenderedPage, settings::WindowSettings, shop::Preview, store,
+};
 
+/// The media type of a page.
 pub(super) const HTML: &str = "text/html; charset=utf-8";
+
+/// The media type of a style sheet.
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The parts of a page that are the same on every page.
@@ -31,6 +36,7 @@ pub(super) struct Layout {
     assets: [Asset; 4],
     /// The style sheet of the operator, which comes last.
     style: Option<Asset>,
+    /// The URL at which the public reaches the window, without a slash at its end.
     url: String,
 }
 
@@ -39,115 +45,166 @@ pub(super) struct Layout {
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
-    /// The path by which search engines know it. They do not show a page without one.
+    /// The path by which search engines know the page. They do not show a page without one.
     pub(super) canonical: Option<&'a str>,
-    /// Whether they may show it in results, and not only follow its links.
+    /// Whether search engines may show the page in results, and not only follow its links.
     pub(super) is_indexed: bool,
-    /// The query of the feed to which it leads.
+    /// The query of the feed to which the page leads.
     pub(super) feed: &'a str,
     /// The path of the next page.
     pub(super) next: Option<&'a str>,
-    /// The address of a picture, its width and height, and its text.
-    pub(super) picture: Option<(String, (u32, u32), String)>,
-    /// Its content, as schema.org describes it, as JSON.
+    /// The picture of the page on other sites.
+    pub(super) picture: Option<Preview>,
+    /// The content of the page as JSON, as schema.org describes it.
     pub(super) schema: Option<Markup>,
-    /// The drawings that it uses.
+    /// The drawings that the page uses.
     pub(super) drawings: Markup,
 }
 
+/// A page that says that something does not exist, or is not possible.
+pub(super) struct Message<'a> {
+    pub(super) status: StatusCode,
+    pub(super) title: &'a str,
+    pub(super) content: &'a Markup,
+    /// The content below the link to the list.
+    pub(super) below: &'a Markup,
+}
+
 impl Layout {
+    /// Returns the layout of a window with these settings.
     pub(super) fn new(settings: &WindowSettings) -> Self {
-        let own = look::style() + include_str!("style.css");
-        let [icon, favicon, touch_icon] =
-            [look::ICON.as_bytes(), look::FAVICON, look::TOUCH_ICON].map(Bytes::from_static);
+        let style_sheet = look::style() + include_str!("style.css");
+        let icon = Bytes::from_static(look::ICON.as_bytes());
+        let favicon = Bytes::from_static(look::FAVICON);
+        let touch_icon = Bytes::from_static(look::TOUCH_ICON);
         let assets = [
             Asset::new("/assets/icon-%.svg", "image/svg+xml", icon),
-            Asset::new("/assets/window-%.css", CSS, own),
+            Asset::new("/assets/window-%.css", CSS, style_sheet),
             // Browsers and phones ask for these paths, also without a link.
             Asset::new("/favicon.ico", "image/x-icon", favicon),
             Asset::new("/apple-touch-icon.png", "image/png", touch_icon),
         ];
-        let style = settings.style.as_ref();
-        let style =
-            style.map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone()));
+        let operator_style = settings.style.as_ref();
         Self {
             assets,
-            style,
+            style: operator_style
+                .map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone())),
             url: settings.url.clone(),
         }
     }
 
-    /// The style or picture at this path. Fails with 404 for another path.
-    pub(super) fn asset(&self, path: &str) -> Result<Response, ApiError> {
-        let asset = self
-            .assets
-            .iter()
-            .chain(&self.style)
-            .find(|asset| asset.path == path);
-        let colour = || Some(assets::respond(path, CSS, accent::sheet_at(path)?.into()));
-        asset
-            .map(Asset::respond)
-            .or_else(colour)
-            .ok_or_else(ApiError::no_such_path)
+    /// Responds with the style sheet or icon at this path. Fails with 404 for another path.
+    pub(super) fn respond_with_asset(&self, path: &str) -> Result<Response, ApiError> {
+        let mut assets = self.assets.iter().chain(&self.style);
+        if let Some(asset) = assets.find(|asset| asset.path == path) {
+            return Ok(asset.respond());
+        }
+        match accent::sheet_at(path) {
+            Some(sheet) => Ok(assets::respond(path, CSS, sheet.into())),
+            None => Err(ApiError::no_such_path()),
+        }
     }
 
-    /// The page about an error that a visitor sees; for programs, the same error as of the interface. No cache
-    /// keeps it.
-    pub(super) fn problem(
+    /// Responds with a page about an error, which no cache keeps. For programs, responds with the error as the
+    /// interface does. Also returns the cause of the error for the log.
+    pub(super) fn respond_with_problem(
         &self,
         facts: &StoreFacts,
         error: ApiError,
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        let (title, next) = texts().problem(error.problem());
+        let (title, next_step) = texts().problem(error.problem());
         // The rules say what is wrong in English.
         let is_english = languages::language() == Language::English;
-        let message = is_english.then(|| error.message().to_owned());
+        let english_message = is_english.then(|| error.message().to_owned());
         let (mut response, cause) = error.into_response();
-        let no_store = HeaderValue::from_static("no-store");
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, no_store);
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if request.uri.path() == "/animals.json" {
             return (response, cause);
         }
+
         let content = html! {
-            @if let Some(message) = message { p { (message) } }
-            p { (next) }
+            @if let Some(message) = english_message { p { (message) } }
+            p { (next_step) }
             p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
         };
-        let page = self.message(facts, (response.status(), title), &content, &html! {});
+        let message = Message {
+            status: response.status(),
+            title,
+            content: &content,
+            below: &html! {},
+        };
+        let page = self.message_page(facts, &message);
         *response.body_mut() = Body::Whole(page.body.into());
         let media_type = HeaderValue::from_static(page.media_type);
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, media_type);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, media_type);
         (response, cause)
     }
 
-    /// A page with its frame.
-    pub(super) fn page(&self, facts: &StoreFacts, head: &Head<'_>, content: &Markup) -> Made {
-        let top = html! {
-            a.skip href="#main" { (texts().skip) }
-            header.top {
-                a.brand href="/" { (self.icon(facts)) span { bdi { (store::name(facts)) } } }
-                @if let Some(contact) = contact::in_general(facts) {
-                    a.contact href=(contact) { (texts().contact) }
+    /// Renders a page with a header and a footer.
+    pub(super) fn page(
+        &self,
+        facts: &StoreFacts,
+        head: &Head<'_>,
+        content: &Markup,
+    ) -> RenderedPage {
+        let body = html! {
+            body.page {
+                (head.drawings)
+                a.skip href="#main" { (texts().skip) }
+                header.top {
+                    a.brand href="/" { (self.icon(facts)) span { bdi { (store::display_name(facts)) } } }
+                    @if let Some(contact) = contact::general_link(facts) {
+                        a.contact href=(contact) { (texts().contact) }
+                    }
                 }
+                main #main tabindex="-1" { (content) }
+                (store::footer(facts, head.feed))
             }
         };
-        let bottom = store::footer(facts, head.feed);
-        self.document(facts, head, "page", &top, content, &bottom)
+        self.document(facts, head, &body)
     }
 
-    /// A page for a frame of another site.
-    pub(super) fn embedded(&self, facts: &StoreFacts, head: &Head<'_>, content: &Markup) -> Made {
-        let none = html! {};
-        self.document(facts, head, "embedded", &none, content, &none)
+    /// Renders a page for a frame of another site.
+    pub(super) fn embedded_page(
+        &self,
+        facts: &StoreFacts,
+        head: &Head<'_>,
+        content: &Markup,
+    ) -> RenderedPage {
+        let body = html! {
+            body.embedded {
+                (head.drawings)
+                main #main tabindex="-1" { (content) }
+            }
+        };
+        self.document(facts, head, &body)
     }
 
-    /// The logo of the store, or the icon.
+    /// Renders a page with a message, and below it a link to the list.
+    pub(super) fn message_page(&self, facts: &StoreFacts, message: &Message<'_>) -> RenderedPage {
+        let head = Head {
+            title: message.title,
+            description: message.title,
+            ..Head::default()
+        };
+        let content = html! {
+            div.message {
+                h1 { (message.title) }
+                (message.content)
+                p { a.button href="/" { (texts().back) } }
+            }
+            (message.below)
+        };
+        let mut page = self.page(facts, &head, &content);
+        page.status = message.status;
+        page
+    }
+
+    /// Renders the logo of the store, or else the icon.
     fn icon(&self, facts: &StoreFacts) -> Markup {
         html! {
             @if let Some(logo) = facts.profile.logo {
@@ -158,121 +215,109 @@ impl Layout {
         }
     }
 
-    /// The picture of a link to a page that has no other one.
-    fn logo(&self, facts: &StoreFacts) -> Option<(String, (u32, u32), String)> {
+    /// Returns the logo of the store as the picture of a page that has no other one.
+    fn logo_preview(&self, facts: &StoreFacts) -> Option<Preview> {
         let logo = facts.profile.logo?;
-        let sides = (logo.width.into(), logo.height.into());
-        Some((
-            [&self.url, &*logo.path()].concat(),
-            sides,
-            store::name(facts),
-        ))
+        Some(Preview {
+            url: [&self.url, &*logo.path()].concat(),
+            width: logo.width.into(),
+            height: logo.height.into(),
+            alt: store::display_name(facts),
+        })
     }
 
-    fn document(
-        &self,
-        facts: &StoreFacts,
-        head: &Head<'_>,
-        class: &str,
-        top: &Markup,
-        content: &Markup,
-        bottom: &Markup,
-    ) -> Made {
-        let name = store::name(facts);
-        let title = if head.title == name {
-            name.clone()
-        } else {
-            format!("{} – {name}", head.title)
-        };
-        let (is_large, picture) = (
-            head.picture.is_some(),
-            head.picture.clone().or_else(|| self.logo(facts)),
-        );
-        let canonical = head.canonical.map(|path| [&self.url, path].concat());
+    /// Renders a document with this body.
+    fn document(&self, facts: &StoreFacts, head: &Head<'_>, body: &Markup) -> RenderedPage {
         let document = html! {
             (DOCTYPE)
             html lang=(texts().language) {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (text(&title)) }
-                    meta name="description" content=(text(head.description));
-                    @if let Some(canonical) = &canonical {
-                        link rel="canonical" href=(text(canonical));
-                        meta property="og:url" content=(text(canonical));
-                    }
-                    @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
-                    @if let Some(path) = head.next { link rel="next" href=(path); }
-                    meta property="og:locale" content=(texts().locale);
-                    meta property="og:type" content="website";
-                    meta property="og:site_name" content=(name);
-                    meta property="og:title" content=(text(head.title));
-                    meta property="og:description" content=(text(head.description));
-                    @if let Some((picture, (width, height), alt)) = &picture {
-                        meta property="og:image" content=(text(picture));
-                        meta property="og:image:width" content=(width);
-                        meta property="og:image:height" content=(height);
-                        meta property="og:image:alt" content=(text(alt));
-                    }
-                    @let card = if is_large { "summary_large_image" } else { "summary" };
-                    meta name="twitter:card" content=(card);
-                    @for asset in &self.assets {
-                        @match asset.media_type {
-                            // Every browser that shows a drawing prefers it.
-                            "image/x-icon" => { link rel="icon" sizes="32x32" href=(text(&asset.path)); }
-                            "image/svg+xml" => {
-                                link rel="icon" type="image/svg+xml" href=(text(&asset.path));
-                            }
-                            "image/png" => { link rel="apple-touch-icon" href=(text(&asset.path)); }
-                            _ => { link rel="stylesheet" href=(text(&asset.path)); }
-                        }
-                    }
-                    @if let Some(colour) = &facts.profile.colour {
-                        link rel="stylesheet" href=(accent::path(colour));
-                    }
-                    @if let Some(style) = &self.style { link rel="stylesheet" href=(style.path); }
+                    (self.description(facts, head))
+                    (self.preview(facts, head))
+                    (self.style_links(facts))
                     link rel="alternate" type="application/atom+xml" title=(texts().feed)
                         href={ "/animals.atom" (head.feed) };
                     @if let Some(schema) = &head.schema {
                         script type="application/ld+json" { (schema) }
                     }
                 }
-                body.(class) {
-                    (head.drawings)
-                    (top)
-                    main #main tabindex="-1" { (content) }
-                    (bottom)
-                }
+                (body)
             }
         };
-        Made::new(HTML, document.into_string().into_bytes())
+        RenderedPage::new(HTML, document.into_string().into_bytes())
     }
 
-    /// A page that tells that something is not there, or not possible.
-    /// `below` is behind the way back.
-    pub(super) fn message(
-        &self,
-        facts: &StoreFacts,
-        (status, title): (StatusCode, &str),
-        content: &Markup,
-        below: &Markup,
-    ) -> Made {
-        let head = Head {
-            title,
-            description: title,
-            ..Head::default()
+    /// Renders what browsers and search engines say about a page.
+    fn description(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
+        let store_name = store::display_name(facts);
+        let title = if head.title == store_name {
+            store_name
+        } else {
+            format!("{} – {store_name}", head.title)
         };
-        let content = html! {
-            div.message {
-                h1 { (title) }
-                (content)
-                p { a.button href="/" { (texts().back) } }
+
+        html! {
+            title { (text(&title)) }
+            meta name="description" content=(text(head.description));
+            @if let Some(url) = self.canonical_url(head) {
+                link rel="canonical" href=(text(&url));
+                meta property="og:url" content=(text(&url));
             }
-            (below)
+            @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
+            @if let Some(path) = head.next { link rel="next" href=(path); }
+        }
+    }
+
+    /// Returns the URL by which search engines know a page, if they may.
+    fn canonical_url(&self, head: &Head<'_>) -> Option<String> {
+        head.canonical.map(|path| [&self.url, path].concat())
+    }
+
+    /// Renders what other sites show with a link to a page (Open Graph).
+    fn preview(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
+        let picture = head.picture.clone().or_else(|| self.logo_preview(facts));
+        let card = if head.picture.is_some() {
+            "summary_large_image"
+        } else {
+            "summary"
         };
-        Made {
-            status,
-            ..self.page(facts, &head, &content)
+
+        html! {
+            meta property="og:locale" content=(texts().locale);
+            meta property="og:type" content="website";
+            meta property="og:site_name" content=(store::display_name(facts));
+            meta property="og:title" content=(text(head.title));
+            meta property="og:description" content=(text(head.description));
+            @if let Some(picture) = &picture {
+                meta property="og:image" content=(text(&picture.url));
+                meta property="og:image:width" content=(picture.width);
+                meta property="og:image:height" content=(picture.height);
+                meta property="og:image:alt" content=(text(&picture.alt));
+            }
+            meta name="twitter:card" content=(card);
+        }
+    }
+
+    /// Renders the links to icons and style sheets.
+    fn style_links(&self, facts: &StoreFacts) -> Markup {
+        html! {
+            @for asset in &self.assets {
+                @match asset.media_type {
+                    // Every browser that shows a drawing prefers it.
+                    "image/x-icon" => { link rel="icon" sizes="32x32" href=(text(&asset.path)); }
+                    "image/svg+xml" => {
+                        link rel="icon" type="image/svg+xml" href=(text(&asset.path));
+                    }
+                    "image/png" => { link rel="apple-touch-icon" href=(text(&asset.path)); }
+                    _ => { link rel="stylesheet" href=(text(&asset.path)); }
+                }
+            }
+            @if let Some(colour) = &facts.profile.colour {
+                link rel="stylesheet" href=(accent::path(colour));
+            }
+            @if let Some(style) = &self.style { link rel="stylesheet" href=(style.path); }
         }
     }
 }

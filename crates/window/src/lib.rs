@@ -3,11 +3,13 @@
 
 mod accent;
 mod animal_page;
+mod cards;
 mod contact;
 mod csv;
 mod data;
 mod feed;
 mod filter;
+mod filter_panel;
 mod labels;
 mod layout;
 mod list;
@@ -22,18 +24,24 @@ mod settings;
 mod shop;
 mod sitemap;
 mod store;
+mod suggestions;
 mod walk;
 mod xml;
 
 use std::{hash::RandomState, sync::Arc};
 
+use hyper::{
+    Request, StatusCode,
+    header::{self, HeaderName, HeaderValue},
+    http::request::Parts,
+};
 use petstore_app::ReadingParts;
 use petstore_domain::{Client, client::ClientAddress, store_area::Logo};
 use petstore_languages as languages;
 use petstore_store::{Cause, Version};
 use petstore_web::{
     edge::{
-        Account, ApiError, Edge, Facts, Interface, Reader, RequestBody, Response, Route,
+        Account, ApiError, Edge, Facts, Interface, Origin, Reader, RequestBody, Response, Route,
         RouteMatch, UnreadBody, cache::Cache, etag::Tags, find, http_status, photos,
         response::redirect,
     },
@@ -45,30 +53,27 @@ pub use self::settings::{Style, WindowSettings};
 use self::{
     layout::Layout,
     query::Query,
-    rendered::Rendered,
+    rendered::EncodedPage,
     routes::{PAGES, Page},
-    shop::{Moment, Shop},
-};
-use hyper::{
-    Request, StatusCode,
-    header::{self, HeaderName, HeaderValue},
-    http::request::Parts,
+    shop::Shop,
 };
 
-/// How many lists are cached, and how many animals: at most 16 MiB each, and a fifth of that again for
-/// the compressed ones.
+/// The number of lists that are cached, and of pages of animals: at most 16 MiB each, and a fifth of that again for
+/// their compressed forms.
 const MAX_PAGES: usize = 256;
 
-/// How many lists are cached for which visitors have typed something.
-const MAX_TYPED: usize = 64;
+/// The number of cached lists for which visitors have typed something.
+const MAX_TYPED_LISTS: usize = 64;
 
-/// The number of locks for pages that are made. Two pages can have the same one, which only takes longer.
+/// The number of locks for pages that are rendered. Two pages can have the same one, which only takes longer.
 const MAKING_LOCKS: usize = 64;
 
-/// The maximum numbers of files that are made at once, in total and for one address, because a client can take long to read
-/// one. While others make half of them, an address gets one. Their memory counts with that of all responses.
-const FILES_AT_ONCE: usize = 512;
-const FILES_OF_ADDRESS: usize = 4;
+/// The maximum number of files that are made at once, because a client can take long to read one. While others make half
+/// of them, an address gets one. The memory of files counts with the memory of all responses.
+const MAX_FILES: usize = 512;
+
+/// The maximum number of files that are made at once for one address.
+const MAX_FILES_OF_ADDRESS: usize = 4;
 
 /// The public pages of a store.
 pub struct Window {
@@ -76,20 +81,31 @@ pub struct Window {
     shop: Arc<Shop>,
     layout: Layout,
     tags: Tags,
-    /// When this process started.
-    started: String,
-    /// Pages of the list in each form, and those for which visitors have typed something, of which there are
-    /// any number.
-    lists: Cache<String, Arc<Rendered>>,
-    typed: Cache<String, Arc<Rendered>>,
-    /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
-    animals: Cache<String, Arc<Rendered>>,
-    /// Locks by the keys of pages: visitors who want a page while it is made wait for it.
-    making: [AsyncMutex<()>; MAKING_LOCKS],
+    /// The time at which this process started.
+    started_at: String,
+    /// The pages of the list in each form.
+    lists: Cache<String, Arc<EncodedPage>>,
+    /// The lists for which visitors have typed something. Their number has no limit.
+    typed_lists: Cache<String, Arc<EncodedPage>>,
+    /// The pages of animals. Crawlers ask for all of them, so they have a cache of their own.
+    animals: Cache<String, Arc<EncodedPage>>,
+    /// The locks by the keys of pages. Visitors who want a page while it is rendered wait for it.
+    making_locks: [AsyncMutex<()>; MAKING_LOCKS],
     hashes: RandomState,
     files: Arc<Account>,
     /// The `Content-Security-Policy` of `/embed`.
-    embedded: HeaderValue,
+    embedded_policy: HeaderValue,
+}
+
+/// A request for a page or file.
+#[derive(Clone, Copy)]
+struct Visit<'r> {
+    page: Page,
+    /// The parameter in the path, not decoded. Empty if the page has none.
+    parameter: &'r str,
+    request: &'r Parts,
+    /// The address of the visitor, unless many visitors share it.
+    visitor: Option<ClientAddress>,
 }
 
 /// Makes `edge` also count the requests for the pages of the window.
@@ -98,39 +114,28 @@ pub fn with_routes(edge: Edge) -> Edge {
 }
 
 impl Window {
-    /// Returns the window as the server takes it.
+    /// Returns the window as a handler of requests, for the server.
     #[inline(never)]
     pub fn into_handler(self) -> Arc<dyn Handler> {
         Arc::new(self)
     }
 
-    /// Makes the window of these parts.
+    /// Returns a window that reads from `parts`.
     pub fn new(parts: ReadingParts, edge: Arc<Edge>, settings: WindowSettings) -> Self {
-        let sites: Vec<&str> = settings
-            .embed
-            .iter()
-            .map(petstore_web::edge::Origin::as_str)
-            .collect();
-        let sites = if sites.is_empty() {
-            "'none'".to_owned()
-        } else {
-            sites.join(" ")
-        };
-        let policy = [POLICY.trim_end_matches("'none'"), &sites].concat();
+        let embedded_policy = embedded_policy(&settings.embed);
         Self {
             edge,
             tags: Tags::new(parts.store.etag_key()),
-            started: parts.clock.now().to_string(),
+            started_at: parts.clock.now().to_string(),
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(parts, settings)),
             lists: Cache::with_capacity(MAX_PAGES),
-            typed: Cache::with_capacity(MAX_TYPED),
+            typed_lists: Cache::with_capacity(MAX_TYPED_LISTS),
             animals: Cache::with_capacity(MAX_PAGES),
-            making: std::array::from_fn(|_| AsyncMutex::default()),
+            making_locks: std::array::from_fn(|_| AsyncMutex::default()),
             hashes: RandomState::new(),
-            files: Account::with_reserve(FILES_AT_ONCE, FILES_OF_ADDRESS, 1),
-            embedded: HeaderValue::try_from(policy)
-                .unwrap_or(HeaderValue::from_static("default-src 'none'")),
+            files: Account::with_reserve(MAX_FILES, MAX_FILES_OF_ADDRESS, 1),
+            embedded_policy,
         }
     }
 
@@ -144,106 +149,113 @@ impl Window {
     }
 
     /// Responds with a page or file.
-    async fn respond(
-        &self,
-        page: Page,
-        parameter: &str,
-        request: &Parts,
-        visitor: Option<ClientAddress>,
-    ) -> Result<Response, ApiError> {
-        let shop = &self.shop;
-        let headers = &request.headers;
-        let memory = &self.edge.response_memory;
-        let reader = Reader::Stranger(visitor);
-        match page {
-            Page::robots => Ok(sitemap::robots(shop)),
-            Page::photo => {
-                photos::respond(&shop.parts.photos, memory, reader, headers, parameter).await
+    async fn respond(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
+        let path = visit.request.uri.path();
+        match visit.page {
+            Page::robots => Ok(sitemap::robots(&self.shop)),
+            Page::photo => self.respond_with_photo(visit).await,
+            Page::asset if let Some(logo) = Logo::at(path) => {
+                self.respond_with_logo(logo, visit.visitor).await
             }
-            Page::asset if let Some(logo) = Logo::at(request.uri.path()) => {
-                photos::respond_with_logo(&shop.parts.logos, memory, reader, logo).await
-            }
-            Page::asset | Page::favicon | Page::touchIcon => self.layout.asset(request.uri.path()),
-            Page::csv | Page::sitemapPart => {
-                let moment = shop.moment().await?;
-                let file = self
-                    .file(page, parameter, request, visitor, &moment)
-                    .await?;
-                Ok(walk::for_client(
-                    headers,
-                    file,
-                    Some(self.file_tag(moment.version)),
-                ))
-            }
+            Page::asset | Page::favicon | Page::touchIcon => self.layout.respond_with_asset(path),
+            Page::csv | Page::sitemapPart => self.respond_with_file(visit).await,
             Page::list | Page::embed | Page::json | Page::atom | Page::animal | Page::sitemap => {
-                self.respond_with_page(page, parameter, request, visitor)
-                    .await
+                self.respond_with_page(visit).await
             }
         }
     }
 
-    /// Begins a file that is made while the client reads it.
-    async fn file(
-        &self,
-        page: Page,
-        parameter: &str,
-        request: &Parts,
-        visitor: Option<ClientAddress>,
-        moment: &Moment,
-    ) -> Result<Response, ApiError> {
-        let shop = &self.shop;
-        let permit = walk::permit(&self.files, &self.edge.response_memory, visitor)?;
-        if page == Page::csv {
-            let query = Query::parse(request.uri.query(), &moment.fields, false, shop.today())?;
-            return csv::file(shop, visitor, &query.filter, permit).await;
-        }
-        let bounds = sitemap::bounds(parameter)?;
-        sitemap::pages(shop, visitor, bounds, permit)
+    /// Responds with the file of a photo.
+    async fn respond_with_photo(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
+        photos::respond(
+            &self.shop.parts.photos,
+            &self.edge.response_memory,
+            Reader::Stranger(visit.visitor),
+            &visit.request.headers,
+            visit.parameter,
+        )
+        .await
     }
 
-    /// Responds with a page that is made once for each version of what the public sees.
-    async fn respond_with_page(
+    /// Responds with the logo of the store.
+    async fn respond_with_logo(
         &self,
-        page: Page,
-        parameter: &str,
-        request: &Parts,
+        logo: Logo,
         visitor: Option<ClientAddress>,
     ) -> Result<Response, ApiError> {
-        let headers = &request.headers;
-        let wanted = self.wanted_page(page, parameter, request).await?;
-        if page == Page::list && wanted.query.has_empty {
-            let path = ["/", &wanted.query.canonical()].concat();
-            let path = HeaderValue::try_from(path);
-            let path = path.map_err(|error| ApiError::internal(Arc::new(error)))?;
-            return Ok(redirect(StatusCode::SEE_OTHER, path));
-        }
-        let rendered = match wanted.find() {
-            Some(rendered) => rendered,
-            None => {
-                self.make_in_turn(wanted.turns, page, parameter, request, visitor)
-                    .await?
-            }
-        };
-        if page == Page::sitemap && rendered.is_empty() {
-            let permit = walk::permit(&self.files, &self.edge.response_memory, visitor)?;
-            let all = sitemap::pages(&self.shop, visitor, (0, None), permit)?;
-            let tag = self.file_tag(wanted.moment.version);
-            return Ok(walk::for_client(headers, all, Some(tag)));
-        }
-        // Also for a page of the cache, which may have left the cache before the client reads it.
         let reader = Reader::Stranger(visitor);
-        Ok(self
-            .edge
-            .response_memory
-            .hold_for(reader, rendered.respond(headers))?)
+        let memory = &self.edge.response_memory;
+        photos::respond_with_logo(&self.shop.parts.logos, memory, reader, logo).await
     }
 
-    /// The tag of a file at this version. Weak, because a file is not read at one moment. Settings change when a
-    /// process starts.
+    /// Responds with a file that is made while the client reads it.
+    async fn respond_with_file(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
+        let shop = &self.shop;
+        let moment = shop.moment().await?;
+        let permit = walk::reserve(&self.files, &self.edge.response_memory, visit.visitor)?;
+        let file = if visit.page == Page::csv {
+            let query = visit.request.uri.query();
+            let query = Query::parse(query, &moment.fields, false, shop.today())?;
+            csv::respond(shop, visit.visitor, &query.filter, permit).await?
+        } else {
+            let block = sitemap::parse_block(visit.parameter)?;
+            sitemap::respond(shop, visit.visitor, block, permit)?
+        };
+        let tag = self.file_tag(moment.version);
+        Ok(walk::adapt_to_client(&visit.request.headers, file, tag))
+    }
+
+    /// Responds with a page that is rendered once for each version of what the public sees.
+    async fn respond_with_page(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
+        let headers = &visit.request.headers;
+        let page_request = self.page_request(visit).await?;
+        if visit.page == Page::list && page_request.query.has_empty {
+            return redirect_to_canonical(&page_request.query);
+        }
+
+        let page = match page_request.cached_page() {
+            Some(page) => page,
+            None => self.render_in_turn(page_request.turns, visit).await?,
+        };
+        if visit.page == Page::sitemap && page.is_empty() {
+            let permit = walk::reserve(&self.files, &self.edge.response_memory, visit.visitor)?;
+            let block = sitemap::Block::WHOLE;
+            let sitemap = sitemap::respond(&self.shop, visit.visitor, block, permit)?;
+            let tag = self.file_tag(page_request.moment.version);
+            return Ok(walk::adapt_to_client(headers, sitemap, tag));
+        }
+
+        // A page of the cache needs memory too, because it may leave the cache before the client reads it.
+        let reader = Reader::Stranger(visit.visitor);
+        let memory = &self.edge.response_memory;
+        Ok(memory.hold_for(reader, page.respond(headers))?)
+    }
+
+    /// Returns the tag of a file at this version. It is weak, because a file is not read at one moment. It also depends
+    /// on the start of this process, because settings change when a process starts.
     fn file_tag(&self, version: Version) -> HeaderValue {
         self.tags
-            .tag(&[version.as_bytes(), self.started.as_bytes()].concat())
+            .tag(&[version.as_bytes(), self.started_at.as_bytes()].concat())
     }
+}
+
+/// Redirects to the list of the same query without empty parameters.
+fn redirect_to_canonical(query: &Query) -> Result<Response, ApiError> {
+    let path = HeaderValue::try_from(format!("/{}", query.canonical()))
+        .map_err(|error| ApiError::internal(Arc::new(error)))?;
+    Ok(redirect(StatusCode::SEE_OTHER, path))
+}
+
+/// Returns the `Content-Security-Policy` of `/embed`, which these sites may show in a frame.
+fn embedded_policy(sites: &[Origin]) -> HeaderValue {
+    let origins: Vec<&str> = sites.iter().map(Origin::as_str).collect();
+    let ancestors = if origins.is_empty() {
+        "'none'".to_owned()
+    } else {
+        origins.join(" ")
+    };
+    let policy = [POLICY.trim_end_matches("'none'"), &ancestors].concat();
+    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
 impl Interface for Window {
@@ -272,14 +284,20 @@ impl Interface for Window {
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        found: RouteMatch<Page>,
+        route_match: RouteMatch<Page>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = self.edge.strangers.address(client, &request.headers);
-        let response = match found.route(&PAGES, request.uri.path()) {
+        let response = match route_match.route(&PAGES, request.uri.path()) {
             Ok((route, [parameter, _])) => {
                 facts.route = Some(route.label);
-                Box::pin(self.respond(route.target, parameter, request, visitor)).await
+                let visit = Visit {
+                    page: route.target,
+                    parameter,
+                    request,
+                    visitor,
+                };
+                Box::pin(self.respond(visit)).await
             }
             Err(error) => Err(error),
         };
@@ -299,19 +317,22 @@ impl Interface for Window {
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
         self.layout
-            .problem(&self.shop.last_facts(), error, request, request_id)
+            .respond_with_problem(&self.shop.last_facts(), error, request, request_id)
     }
 
-    fn announce(&self, found: RouteMatch<Page>, _: &Facts, response: &mut Response) {
+    fn announce(&self, route_match: RouteMatch<Page>, _: &Facts, response: &mut Response) {
         let headers = response.headers_mut();
         for (name, value) in SECURITY_FIELDS {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let RouteMatch::Route(Route { target: page, .. }, _) = found else {
+        let RouteMatch::Route(Route { target: page, .. }, _) = route_match else {
             return;
         };
         if *page == Page::embed {
-            headers.insert(header::CONTENT_SECURITY_POLICY, self.embedded.clone());
+            headers.insert(
+                header::CONTENT_SECURITY_POLICY,
+                self.embedded_policy.clone(),
+            );
         }
         if *page == Page::json {
             let anybody = HeaderValue::from_static("*");
@@ -323,12 +344,13 @@ impl Interface for Window {
     }
 }
 
-/// What lets a browser load nothing from other hosts, run no script, and show a page in no frame.
+/// The `Content-Security-Policy` with which a browser loads nothing from other hosts, runs no script, and shows a page
+/// in no frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// The policy is the same for all pages other than `/embed`. Pages tell other sites only the address of
-/// the window.
+/// The header fields for the security of pages. `/embed` has another policy. Pages tell other sites only the address
+/// of the window.
 const SECURITY_FIELDS: [(HeaderName, &str); 2] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),

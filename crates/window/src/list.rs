@@ -2,253 +2,239 @@
 
 use std::sync::Arc;
 
-use jiff::{civil::Date, tz::TimeZone};
 use maud::{Markup, html};
-use petstore_app::StoreFacts;
-use petstore_domain::{Limit, PetId};
 use petstore_languages::{
-    look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
+    look::{Animal, Drawings},
     window_texts as texts,
 };
 use petstore_web::edge::ApiError;
 
 use super::{
-    filter::Choice,
+    cards::CardMaker,
+    filter::Filter,
+    filter_panel::FilterPanel,
     layout::{Head, Layout},
-    query::{Filter, Query},
-    rendered::Made,
+    query::Query,
+    rendered::RenderedPage,
     schema,
-    selection::{COUNTED, FEW},
-    shop::{Listed, Moment, Other, Shop},
-    store,
+    selection::{MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
+    shop::{ListPage, Moment, Preview, Shop},
+    store, suggestions,
 };
 
-/// For so many days, an animal is new.
-const NEW: i32 = 7;
-
-/// After so many days, a card says for how long an animal has waited.
-const YEAR: i32 = 365;
-
-/// So many cards are in the first view, and their pictures are loaded at once.
-const AT_FIRST: usize = 4;
-
-/// `GET /`.
+/// Renders `GET /`.
 pub(super) async fn page(
     shop: &Shop,
     layout: &Layout,
     moment: &Arc<Moment>,
     query: &Query,
-) -> Result<Made, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let facts = &*moment.facts;
-    let listed = shop.list(query, &moment.fields).await?;
-    let animals = listed.animals();
-    let next = listed
-        .next
-        .map(|next| format!("/{}", query.with_cursor(Some(next))));
-    let mut drawings = Drawings::default();
-    let cards = cards((shop, facts), (&listed, &animals), &mut drawings, false);
-    let count = match listed.next.or(query.after) {
-        Some(_) => shop.count(moment, &query.filter, COUNTED).await?,
-        None => animals.len(),
-    };
+    let list_page = shop.list_page(query, &moment.fields).await?;
+    let animals = list_page.animals();
     let kinds = shop.kinds(moment).await?;
-    let choice = Choice {
+
+    let panel = FilterPanel {
         query,
-        listed: &listed,
+        list_page: &list_page,
         kinds: &kinds.value,
     };
-    let none_fits = animals.is_empty() && query.after.is_none();
-    // If none fits, what fewer filters find, and those of the species or the category that was wanted.
-    let instead = if none_fits {
-        instead(shop, moment, &choice).await?
+    let count = count_all(shop, moment, query, &list_page).await?;
+    let mut drawings = Drawings::default();
+    let list = if animals.is_empty() {
+        empty_list(shop, moment, &panel, &mut drawings).await?
     } else {
-        html! {}
+        CardMaker::for_window(shop, facts, &list_page).cards(&animals, &mut drawings)
     };
-    let others = match query.filter.similar() {
-        Some(filter) if none_fits => others(shop, moment, (filter, None), &mut drawings).await?,
-        _ => html! {},
+    let next_path = next_path(query, &list_page);
+    let content = html! {
+        h1 { (heading(query)) }
+        (panel.kinds(&mut drawings))
+        (panel.form())
+        (panel.summary(count))
+        (list)
+        (page_links(query, next_path.as_deref()))
+        @if query.after.is_none() && query.filter.is_empty() { (store::about_section(facts)) }
     };
-    let title = if query.after.is_some() {
+
+    let head = Head {
+        title: &title(query, &panel),
+        description: &texts().about_list(store::own_name(facts).as_deref()),
+        canonical: Some(&format!("/{}", query.canonical())),
+        is_indexed: query.is_indexed() && !animals.is_empty(),
+        feed: &query.clone().into_first_page().canonical(),
+        next: next_path.as_deref(),
+        picture: first_preview(shop, &animals),
+        schema: Some(schema::list(shop, facts, &animals)),
+        drawings: drawings.symbols(),
+    };
+    let mut page = layout.page(facts, &head, &content);
+    page.is_current = kinds.is_current;
+    Ok(page)
+}
+
+/// Counts the animals of all pages of the list, at most [`MAX_COUNT_OF_LIST`] and one more.
+async fn count_all(
+    shop: &Shop,
+    moment: &Moment,
+    query: &Query,
+    list_page: &ListPage<'_>,
+) -> Result<usize, ApiError> {
+    let is_only_page = list_page.next.is_none() && query.after.is_none();
+    if is_only_page {
+        return Ok(list_page.pets.len());
+    }
+    Ok(shop.count(moment, &query.filter, MAX_COUNT_OF_LIST).await?)
+}
+
+/// Returns the first photo of the animals as the picture of their page on other sites.
+fn first_preview(shop: &Shop, animals: &[Animal<'_>]) -> Option<Preview> {
+    let animal = animals.iter().find(|animal| !animal.photos.is_empty())?;
+    let photo = animal.photos.first()?;
+    Some(shop.preview(photo, animal.alt(0, photo)))
+}
+
+/// Returns the heading of a page of the list.
+fn heading(query: &Query) -> &'static str {
+    if query.after.is_some() {
         texts().next
     } else {
         texts().list
-    };
-    let words = query.filter.parameters();
-    let words: Vec<_> = words.iter().map(|one| choice.in_words(one)).collect();
-    let content = html! {
-        h1 { (title) }
-        (choice.kinds(&mut drawings))
-        (choice.form())
-        (choice.chosen(count))
-        @if animals.is_empty() {
-            p.none { (none(query, &listed)) }
-            (instead)
-            (others)
-        } @else {
-            (cards)
-        }
+    }
+}
+
+/// Returns the title of a page of the list: its heading, and the parameters of its filter.
+fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
+    let heading = heading(query);
+    if query.filter.is_empty() {
+        return heading.to_owned();
+    }
+
+    let parameters = query.filter.parameters();
+    let parameter_texts: Vec<_> = parameters
+        .iter()
+        .map(|parameter| panel.parameter_text(parameter))
+        .collect();
+    format!("{heading} – {}", parameter_texts.join(", "))
+}
+
+/// Returns the path of the next page, if more animals follow.
+fn next_path(query: &Query, list_page: &ListPage<'_>) -> Option<String> {
+    let next = list_page.next?;
+    Some(format!("/{}", query.with_cursor(Some(next))))
+}
+
+/// Renders the links to the first and to the next page.
+fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
+    html! {
         nav.pages aria-label=(texts().pages) {
             @if query.after.is_some() {
                 a href={ "/" (query.with_cursor(None)) } { (texts().first) }
             }
-            @if let Some(next) = &next {
-                a.button rel="next" href=(next) { (texts().next) }
+            @if let Some(path) = next_path {
+                a.button rel="next" href=(path) { (texts().next) }
             }
         }
-        @if query.after.is_none() && query.filter.is_empty() { (store::about(facts)) }
-    };
-    let title = if words.is_empty() {
-        title.to_owned()
-    } else {
-        [title, " – ", &*words.join(", ")].concat()
-    };
-    let head = Head {
-        title: &title,
-        description: &texts().about_list(store::named(facts).as_deref()),
-        canonical: Some(&format!("/{}", query.canonical())),
-        is_indexed: query.is_indexed() && !animals.is_empty(),
-        feed: &query.clone().first_page().canonical(),
-        next: next.as_deref(),
-        picture: animals.iter().find_map(|animal| {
-            let photo = animal.photos.first()?;
-            Some(shop.preview(photo, animal.alt(0, photo)))
-        }),
-        schema: Some(schema::list(shop, facts, &animals)),
-        drawings: drawings.symbols(),
-    };
-    let is_current = kinds.is_current;
-    Ok(Made {
-        is_current,
-        ..layout.page(facts, &head, &content)
-    })
+    }
 }
 
-/// `GET /embed`.
-pub(super) async fn embed(
+/// Renders `GET /embed`.
+pub(super) async fn embedded_page(
     shop: &Shop,
     layout: &Layout,
     moment: &Moment,
     query: &Query,
-) -> Result<Made, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let facts = &*moment.facts;
-    let listed = shop.list(query, &moment.fields).await?;
-    let animals = listed.animals();
+    let list_page = shop.list_page(query, &moment.fields).await?;
+    let animals = list_page.animals();
     let mut drawings = Drawings::default();
-    let cards = cards((shop, facts), (&listed, &animals), &mut drawings, true);
-    let all = format!("/{}", query.with_cursor(None));
+    let cards = CardMaker::for_frame(shop, facts, &list_page).cards(&animals, &mut drawings);
+
     let content = html! {
         h1.hidden { (texts().list) }
         @if animals.is_empty() {
-            p.none { (none(query, &listed)) }
+            p.none { (empty_text(query, &list_page)) }
         } @else {
             (cards)
         }
-        @if listed.next.is_some() || query.after.is_some() {
+        @if list_page.next.is_some() || query.after.is_some() {
             nav.pages aria-label=(texts().pages) {
-                a.button href=(all) target="_top" { (texts().back) }
+                a.button href={ "/" (query.with_cursor(None)) } target="_top" { (texts().back) }
             }
         }
     };
+
     let head = Head {
         title: texts().list,
-        description: &texts().about_list(store::named(facts).as_deref()),
+        description: &texts().about_list(store::own_name(facts).as_deref()),
         schema: Some(schema::list(shop, facts, &animals)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
-    Ok(layout.embedded(facts, &head, &content))
+    Ok(layout.embedded_page(facts, &head, &content))
 }
 
-/// How many others the page of an animal shows.
-const OTHERS: u8 = 4;
-
-/// Others for the end of a page: those that this filter finds, the newest of all without one, and never
-/// the animal with this identifier.
-pub(super) async fn others(
+/// Renders a page without animals. If no animal passes the filter, it has links to lists with fewer parameters, and
+/// animals of the same species or category.
+async fn empty_list(
     shop: &Shop,
     moment: &Moment,
-    (filter, but): (Filter, Option<PetId>),
+    panel: &FilterPanel<'_>,
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
-    let title = if filter.is_empty() {
-        texts().newest
-    } else {
-        texts().similar
+    let text = html! { p.none { (empty_text(panel.query, panel.list_page)) } };
+    if panel.query.after.is_some() {
+        return Ok(text);
+    }
+
+    let links = links_to_wider_lists(shop, moment, panel).await?;
+    let suggestions = match panel.query.filter.similar() {
+        Some(filter) => suggestions::section(shop, moment, filter, None, drawings).await?,
+        None => html! {},
     };
-    let key = filter.parameters();
-    // One more than are shown, in place of the animal itself.
-    let others = shop.others(moment, key, async || {
-        let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
-        let query = Query {
-            filter,
-            limit,
-            ..Query::first()
-        };
-        let listed = shop.list(&query, &moment.fields).await?;
-        let of = (shop, &*moment.facts);
-        Ok(listed
-            .animals()
-            .iter()
-            .map(|animal| other(of, &listed, animal))
-            .collect())
-    });
-    let others = others.await?;
-    let shown = others
-        .iter()
-        .filter(|other| but != Some(other.id))
-        .take(OTHERS.into());
-    Ok(html! {
-        @if shown.clone().next().is_some() {
-            section.others {
-                h2 { (title) }
-                ul.cards {
-                    @for Other { card, drawn, .. } in shown {
-                        @let () = drawings.add(drawn);
-                        li { (card) }
-                    }
-                }
-            }
+    Ok(html! { (text) (links) (suggestions) })
+}
+
+/// A filter without one of its parameters, and the animals that it finds.
+struct WiderFilter {
+    removed_parameter_text: String,
+    path: String,
+    count: usize,
+}
+
+/// Renders links to the lists with one parameter less, if these lists have animals, or else a link to the whole
+/// list.
+async fn links_to_wider_lists(
+    shop: &Shop,
+    moment: &Moment,
+    panel: &FilterPanel<'_>,
+) -> Result<Markup, ApiError> {
+    let query = panel.query;
+    let mut wider_filters = Vec::new();
+    for parameter in query.filter.parameters() {
+        let filter = query.filter.without_parameter(&parameter.name);
+        let count = shop.count(moment, &filter, MAX_COUNT_OF_KIND).await?;
+        if count > 0 {
+            wider_filters.push(WiderFilter {
+                removed_parameter_text: panel.parameter_text(&parameter),
+                path: query.path_with(filter),
+                count,
+            });
         }
-    })
-}
-
-/// The card of an animal at the end of a page. Its picture is loaded when it is near.
-fn other((shop, facts): (&Shop, &StoreFacts), listed: &Listed, animal: &Animal) -> Other {
-    let mut drawn = Drawings::default();
-    let card = card(
-        facts,
-        listed,
-        animal,
-        shop.today(),
-        AT_FIRST,
-        &mut drawn,
-        false,
-    );
-    Other {
-        id: animal.id,
-        card,
-        drawn,
     }
-}
 
-/// Links to the lists with one filter less, as far as these find animals, or else to the whole list.
-async fn instead(shop: &Shop, moment: &Moment, choice: &Choice<'_>) -> Result<Markup, ApiError> {
-    let (query, mut found) = (choice.query, Vec::new());
-    let [open, close] = texts().quotes;
-    for one in query.filter.parameters() {
-        let rest = query.filter.without(&one.0);
-        let count = shop.count(moment, &rest, FEW).await?;
-        found.extend((count > 0).then_some((one, rest, count)));
-    }
+    let [open_quote, close_quote] = texts().quotes;
     Ok(html! {
-        @if !found.is_empty() {
+        @if !wider_filters.is_empty() {
             ul.instead {
-                @for (one, rest, count) in found {
+                @for filter in wider_filters {
                     li {
-                        a href=(query.path_with(rest)) {
-                            (texts().without) (open) bdi { (choice.in_words(&one)) } (close)
+                        a href=(filter.path) {
+                            (texts().without)
+                            (open_quote) bdi { (filter.removed_parameter_text) } (close_quote)
                         }
-                        (texts().colon) (texts().count(count, FEW))
+                        (texts().colon) (texts().count(filter.count, MAX_COUNT_OF_KIND))
                     }
                 }
             }
@@ -258,75 +244,13 @@ async fn instead(shop: &Shop, moment: &Moment, choice: &Choice<'_>) -> Result<Ma
     })
 }
 
-fn none(query: &Query, listed: &Listed) -> &'static str {
-    match (listed.next.is_some(), query.filter.is_empty()) {
-        (true, _) => texts().none_here_yet,
-        (false, true) => texts().none_at_all,
-        (false, false) => texts().none_found,
+/// Returns the text of a page without animals.
+fn empty_text(query: &Query, list_page: &ListPage<'_>) -> &'static str {
+    if list_page.next.is_some() {
+        texts().none_here_yet
+    } else if query.filter.is_empty() {
+        texts().none_at_all
+    } else {
+        texts().none_found
     }
-}
-
-fn cards(
-    (shop, facts): (&Shop, &StoreFacts),
-    (listed, animals): (&Listed, &[Animal]),
-    drawings: &mut Drawings,
-    is_embedded: bool,
-) -> Markup {
-    let today = shop.today();
-    html! {
-        ul.cards {
-            @for (at, animal) in animals.iter().enumerate() {
-                li { (card(facts, listed, animal, today, at, drawings, is_embedded)) }
-            }
-        }
-    }
-}
-
-fn card(
-    facts: &StoreFacts,
-    listed: &Listed,
-    animal: &Animal,
-    today: Date,
-    at: usize,
-    drawings: &mut Drawings,
-    is_embedded: bool,
-) -> Markup {
-    let said: Vec<String> = [animal.sex(), animal.age(today)]
-        .into_iter()
-        .flatten()
-        .collect();
-    let category = listed.labels.get(animal.category_id);
-    let kind = match (animal.kind(), listed.labels.shown(animal.category_id)) {
-        (kind, Some(category)) if kind.is_empty() => category,
-        (kind, _) => kind.join(" · "),
-    };
-    let card = Card {
-        animal,
-        path: &animal.path(),
-        target: is_embedded.then_some("_top"),
-        category,
-        badge: badge(animal, today),
-        lines: &[kind, said.join(" · ")],
-        price: animal.public_price(facts.currency().value),
-    };
-    card.show(
-        if is_embedded { &EMBEDDED_CARD } else { &CARD },
-        drawings,
-        at,
-        AT_FIRST,
-    )
-}
-
-/// That it is reserved, or for how long it has been here.
-fn badge(animal: &Animal, today: Date) -> Option<Markup> {
-    if animal.is_reserved() {
-        return Some(html! { p.badge.pending { (texts().reserved) } });
-    }
-    let added = animal.created_at?.to_zoned(TimeZone::UTC).date();
-    let label = match (today - added).get_days() {
-        0..NEW => texts().new,
-        YEAR.. => texts().one_year,
-        _ => return None,
-    };
-    Some(html! { p.badge { (label) } })
 }

@@ -1,121 +1,102 @@
-//! Making a page: once for each version of what the public sees, and in a turn of its visitor.
+//! Renders pages: each page once for each version of the store, and in a turn of its visitor.
 
 use std::{hash::BuildHasher, sync::Arc};
 
-use hyper::http::request::Parts;
 use petstore_app::turns::Turns;
-use petstore_domain::client::ClientAddress;
 use petstore_store::StoreError;
 use petstore_web::edge::{ApiError, cache::Cache};
 use tokio::sync::MutexGuard;
 
 use super::{
-    MAKING_LOCKS, Window, animal_page, data, feed, list,
+    MAKING_LOCKS, Visit, Window, animal_page, data, feed, list,
     query::Query,
-    rendered::{Made, Rendered},
+    rendered::{EncodedPage, RenderedPage},
     routes::Page,
     shop::Moment,
     sitemap,
 };
 
-/// A page for which a visitor asks.
-pub(super) struct WantedPage<'w> {
-    /// What the public sees now.
+/// A request for a page, compared with what the public sees now.
+pub(super) struct PageRequest<'w> {
     pub(super) moment: Arc<Moment>,
     pub(super) query: Query,
     /// The key of the page in its cache.
     key: String,
-    cache: &'w Cache<String, Arc<Rendered>>,
-    /// The turns in which it is made.
+    cache: &'w Cache<String, Arc<EncodedPage>>,
+    /// The turns in which the page is rendered.
     pub(super) turns: &'w Arc<Turns>,
 }
 
-impl WantedPage<'_> {
-    /// Returns the page, if it was made at the present version.
-    pub(super) fn find(&self) -> Option<Arc<Rendered>> {
+impl PageRequest<'_> {
+    /// Returns the page, if the cache has it at the present version.
+    pub(super) fn cached_page(&self) -> Option<Arc<EncodedPage>> {
         self.cache
             .find(self.key.as_str(), Some(self.moment.version))
     }
 }
 
 impl Window {
-    /// Makes a page when it is the visitor's turn, unless somebody else has made it until then.
-    pub(super) async fn make_in_turn(
+    /// Renders a page when it is the visitor's turn, unless another request has rendered it until then.
+    pub(super) async fn render_in_turn(
         &self,
         turns: &Arc<Turns>,
-        page: Page,
-        parameter: &str,
-        request: &Parts,
-        visitor: Option<ClientAddress>,
-    ) -> Result<Arc<Rendered>, ApiError> {
-        let turn = turns.take(visitor.into()).await;
+        visit: Visit<'_>,
+    ) -> Result<Arc<EncodedPage>, ApiError> {
+        let turn = turns.take(visit.visitor.into()).await;
         let _turn = turn.map_err(|_| StoreError::Overloaded)?;
-        // What the public sees may have changed meanwhile.
-        let wanted = self.wanted_page(page, parameter, request).await?;
-        let _making = self.lock(&wanted.key).await;
-        if let Some(rendered) = wanted.find() {
-            return Ok(rendered);
+
+        // The public may see something else after the wait, so this reads it again.
+        let page_request = self.page_request(visit).await?;
+        let _lock = self.lock(&page_request.key).await;
+        if let Some(page) = page_request.cached_page() {
+            return Ok(page);
         }
-        let made = self.make(page, parameter, &wanted).await?;
-        let rendered = Arc::new(Rendered::new(made, self.tags));
-        if rendered.may_be_cached() {
-            wanted
+
+        let page = self.render(visit, &page_request).await?;
+        let page = Arc::new(EncodedPage::new(page, self.tags));
+        if page.may_be_cached() {
+            let version = page_request.moment.version;
+            page_request
                 .cache
-                .insert(wanted.key, Some(wanted.moment.version), &rendered);
+                .insert(page_request.key, Some(version), &page);
         }
-        Ok(rendered)
+        Ok(page)
     }
 
-    /// Waits until nobody else makes the page with this key.
+    /// Waits until no other request renders the page with this key.
     async fn lock(&self, key: &str) -> MutexGuard<'_, ()> {
-        let hash = usize::try_from(self.hashes.hash_one(key) % MAKING_LOCKS as u64);
-        self.making[hash.unwrap_or_default()].lock().await
+        let index = usize::try_from(self.hashes.hash_one(key) % MAKING_LOCKS as u64);
+        self.making_locks[index.unwrap_or_default()].lock().await
     }
 
     /// Reads what the public sees now, and the query of a request for a page.
-    pub(super) async fn wanted_page(
-        &self,
-        page: Page,
-        parameter: &str,
-        request: &Parts,
-    ) -> Result<WantedPage<'_>, ApiError> {
+    pub(super) async fn page_request(&self, visit: Visit<'_>) -> Result<PageRequest<'_>, ApiError> {
         let shop = &self.shop;
         let moment = shop.moment().await?;
-        let query = match page {
-            Page::sitemap | Page::animal => Query::first(),
-            _ => {
-                let takes_limit = matches!(page, Page::embed | Page::json);
-                Query::parse(
-                    request.uri.query(),
-                    &moment.fields,
-                    takes_limit,
-                    shop.today(),
-                )?
-            }
-        };
-        let query = if page == Page::atom {
-            query.first_page()
-        } else {
-            query
-        };
-        let variant = match page {
-            Page::animal => parameter.to_owned(),
+        let query = self.query(visit, &moment)?;
+
+        let variant = match visit.page {
+            Page::animal => visit.parameter.to_owned(),
             Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
             _ => query.canonical(),
         };
         // Ages depend on the day.
-        let key = format!("{page:?} {} {variant}", shop.today());
-        let cache = match page {
-            Page::animal => &self.animals,
-            _ if query.filter.is_typed() => &self.typed,
-            _ => &self.lists,
+        let key = format!("{:?} {} {variant}", visit.page, shop.today());
+
+        let cache = if visit.page == Page::animal {
+            &self.animals
+        } else if query.filter.is_typed() {
+            &self.typed_lists
+        } else {
+            &self.lists
         };
         let turns = if query.filter.is_empty() {
             &shop.pages
         } else {
             &shop.searches
         };
-        Ok(WantedPage {
+
+        Ok(PageRequest {
             moment,
             query,
             key,
@@ -124,23 +105,42 @@ impl Window {
         })
     }
 
-    async fn make(
+    /// Parses the query of a request for a page.
+    fn query(&self, visit: Visit<'_>, moment: &Moment) -> Result<Query, ApiError> {
+        if matches!(visit.page, Page::sitemap | Page::animal) {
+            return Ok(Query::default());
+        }
+
+        let takes_limit = matches!(visit.page, Page::embed | Page::json);
+        let query = Query::parse(
+            visit.request.uri.query(),
+            &moment.fields,
+            takes_limit,
+            self.shop.today(),
+        )?;
+        if visit.page == Page::atom {
+            return Ok(query.into_first_page());
+        }
+        Ok(query)
+    }
+
+    /// Renders a page. Fails with 404 for a file, which is not a page.
+    async fn render(
         &self,
-        page: Page,
-        parameter: &str,
-        wanted: &WantedPage<'_>,
-    ) -> Result<Made, ApiError> {
+        visit: Visit<'_>,
+        page_request: &PageRequest<'_>,
+    ) -> Result<RenderedPage, ApiError> {
         let shop = &self.shop;
         let layout = &self.layout;
-        let moment = &wanted.moment;
-        let query = &wanted.query;
-        match page {
+        let moment = &page_request.moment;
+        let query = &page_request.query;
+        match visit.page {
             Page::list => list::page(shop, layout, moment, query).await,
-            Page::embed => list::embed(shop, layout, moment, query).await,
+            Page::embed => list::embedded_page(shop, layout, moment, query).await,
             Page::json => data::page(shop, moment, query).await,
             Page::atom => feed::page(shop, moment, query).await,
             Page::sitemap => sitemap::index(shop).await,
-            Page::animal => animal_page::page(shop, layout, moment, parameter).await,
+            Page::animal => animal_page::page(shop, layout, moment, visit.parameter).await,
             _ => Err(ApiError::no_such_path()),
         }
     }

@@ -1,331 +1,305 @@
 //! The query of the list: which animals, and where the page begins.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashSet},
-    ops::RangeInclusive,
-};
+use std::{borrow::Cow, collections::HashSet, ops::RangeInclusive};
 
 use jiff::civil::Date;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use petstore_domain::{
     Limit, PetId, Problem,
-    store_area::{Age, DateRange, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
+    store_area::{Age, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
     text::integer,
 };
 use petstore_web::edge::ApiError;
 
-/// How many fields filter at once: a search reads the animals of each.
-const MOST_FIELDS: usize = 8;
+use super::filter::{AgeFilter, Filter, NameFilter, Parameter, birth_field, offered_field};
 
-/// How many animals a page has.
-const ON_A_PAGE: i64 = 24;
+/// The maximum number of fields that filter at once, because a search reads the animals of each field.
+const MAX_FIELDS: usize = 8;
 
-/// The most that a page elsewhere shows.
-const EMBEDDED: RangeInclusive<i64> = 1..=48;
+/// The number of animals on a page.
+const PAGE_LENGTH: i64 = 24;
 
-/// How many characters a value has at most, as a choice.
-const LONGEST_VALUE: usize = 64;
+/// The numbers of animals that a page on another site can show.
+const EMBEDDED_PAGE_LENGTHS: RangeInclusive<i64> = 1..=48;
 
-/// Which animals a visitor wants to see.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Filter {
-    pub(super) category_id: Option<i64>,
-    /// The values of public fields of a kind that the form offers, by the names of the fields.
-    pub(super) fields: BTreeMap<String, String>,
-    /// With the days of birth that animals of this age have.
-    pub(super) age: Option<(Age, DateRange)>,
-    /// As it was typed, and what it finds.
-    pub(super) name: Option<(String, NamePrefix)>,
-    /// It finds only what is public.
-    pub(super) phrase: Option<Phrase>,
-}
-
-/// The name and the value of a parameter.
-pub(super) type Parameter = (String, String);
+/// The maximum length of the value of a choice, in characters.
+const MAX_VALUE_LENGTH: usize = 64;
 
 /// A page of the list.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Query {
     pub(super) filter: Filter,
     pub(super) limit: Limit,
-    /// Only animals behind this one.
+    /// The last animal before the page, unless it is the first page.
     pub(super) after: Option<PetId>,
-    /// Those that wait longest first, instead of the newest.
+    /// Whether the animals that wait longest come first, instead of the newest.
     pub(super) longest_first: bool,
     /// Whether the request had empty parameters, as a form sends them.
     pub(super) has_empty: bool,
 }
 
-impl Filter {
-    /// Whether every animal passes.
-    pub(super) fn is_empty(&self) -> bool {
-        self.parameters().is_empty()
-    }
-
-    /// The same species, or else the same category: without the rest of the filter, if it has one.
-    pub(super) fn similar(&self) -> Option<Self> {
-        let species = self.fields.get_key_value("species");
-        let fields = species
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .into_iter();
-        let category_id = if species.is_none() {
-            self.category_id
-        } else {
-            None
-        };
-        let similar = Self {
-            category_id,
-            fields: fields.collect(),
-            ..Self::default()
-        };
-        (!similar.is_empty() && similar.parameters() != self.parameters()).then_some(similar)
-    }
-
-    /// The same without this parameter.
-    pub(super) fn without(&self, parameter: &str) -> Self {
-        let mut rest = self.clone();
-        match parameter {
-            "categoryId" => rest.category_id = None,
-            "age" => rest.age = None,
-            "name" => rest.name = None,
-            "q" => rest.phrase = None,
-            field => _ = rest.fields.remove(field.trim_start_matches("field.")),
+impl Default for Query {
+    /// Returns the first page of all animals, the newest first.
+    fn default() -> Self {
+        Self {
+            filter: Filter::default(),
+            limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
+            after: None,
+            longest_first: false,
+            has_empty: false,
         }
-        rest
-    }
-
-    /// The same with this category or value of a field.
-    pub(super) fn with(&self, (parameter, value): &Parameter) -> Self {
-        let mut more = self.clone();
-        match parameter.strip_prefix("field.") {
-            Some(field) => _ = more.fields.insert(field.to_owned(), value.clone()),
-            None => more.category_id = integer(value),
-        }
-        more
-    }
-
-    /// Whether a visitor has typed a part of it: there are any number of such filters.
-    pub(super) fn is_typed(&self) -> bool {
-        self.name.is_some() || self.phrase.is_some()
-    }
-
-    /// Its parameters in their only order.
-    pub(super) fn parameters(&self) -> Vec<Parameter> {
-        let category = self
-            .category_id
-            .map(|id| ("categoryId".to_owned(), id.to_string()));
-        let age = self
-            .age
-            .as_ref()
-            .map(|(age, _)| ("age".to_owned(), age.to_string()));
-        let name = self
-            .name
-            .as_ref()
-            .map(|(name, _)| ("name".to_owned(), name.clone()));
-        let phrase = self
-            .phrase
-            .as_ref()
-            .map(|phrase| ("q".to_owned(), phrase.as_str().to_owned()));
-        let fields = self.fields.iter();
-        let fields = fields.map(|(name, value)| (format!("field.{name}"), value.clone()));
-        category
-            .into_iter()
-            .chain(fields)
-            .chain(age)
-            .chain(name)
-            .chain(phrase)
-            .collect()
     }
 }
 
 impl Query {
-    /// Whether a search engine may show the page: it stays, and no visitor has typed a part of it.
-    pub(super) fn is_indexed(&self) -> bool {
-        self.after.is_none() && !self.longest_first && !self.filter.is_typed()
-    }
-
-    /// The first page of all animals.
-    pub(super) fn first() -> Self {
+    /// Returns the first page of the animals that pass a filter, the newest first.
+    pub(super) fn for_filter(filter: Filter) -> Self {
         Self {
-            limit: limit(ON_A_PAGE),
+            filter,
             ..Self::default()
         }
     }
 
-    /// The newest animals of this filter.
-    pub(super) fn first_page(self) -> Self {
-        Self {
-            filter: self.filter,
-            ..Self::first()
-        }
-    }
-
-    /// Parses the query of a request. Parameters that the window does not know, and empty ones, count
-    /// as absent. `takes_limit`: whether the length of the page is one of the parameters. `today`: on which
-    /// animals have their ages. Fails with 400.
+    /// Parses the query of a request. Parameters that the window does not know, and empty ones, count as absent. Fails
+    /// with 400.
+    ///
+    /// `takes_limit` says whether the length of the page is one of the parameters. Animals have the ages that they
+    /// have on the day `today`.
+    ///
+    /// Example: `field.species=Dog&cursor=81` is the page of dogs after the animal 81.
     pub(super) fn parse(
         query: Option<&str>,
         fields: &FieldSet,
         takes_limit: bool,
         today: Date,
     ) -> Result<Self, ApiError> {
-        let query = query.unwrap_or_default();
-        let mut parsed = Self::first();
-        let mut seen = HashSet::new();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let is_known = match &*name {
-                "categoryId" | "name" | "q" | "cursor" | "sort" => true,
-                "age" => birth(fields).is_some(),
-                "limit" => takes_limit,
-                other => offered(other, fields).is_some(),
-            };
-            let is_empty = value.is_empty() || name == "q" && value.trim().is_empty();
-            parsed.has_empty |= is_empty && is_known;
-            if is_empty || !is_known {
-                continue;
-            }
-            // In place of bytes that are not UTF-8.
-            if value.contains('\u{FFFD}') {
-                return Err(invalid(
-                    "The address must be UTF-8, with its bytes percent-encoded.",
-                ));
-            }
-            if !seen.insert(name.clone().into_owned()) {
-                return Err(invalid(format!("The address has {name} more than once.")));
-            }
-            if let Some(born) = birth(fields).filter(|_| name == "age") {
-                let age: Option<Age> = value.parse().ok();
-                let age = age.ok_or_else(|| invalid("age must be 0, under3, 1, 3 or 8."))?;
-                parsed.filter.age = Some((age, age.range(&born.name, today)));
-                continue;
-            }
-            let field = offered(&name, fields);
-            if field.is_some_and(|field| field.kind == FieldKind::Boolean)
-                && !["true", "false"].contains(&&*value)
-            {
-                return Err(invalid(format!("{name} must be true or false.")));
-            }
-            // In any case, it is the choice of the store.
-            let choices = field.and_then(|field| field.choices.as_ref());
-            let choice = choices.and_then(|choices| choices.find(&value));
-            parsed.take(&name, choice.map_or(&*value, |choice| choice))?;
+        let mut parser = QueryParser {
+            fields,
+            takes_limit,
+            today,
+            query: Self::default(),
+            names: HashSet::new(),
+        };
+        for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            parser.add(&name, &value)?;
         }
-        let chosen = parsed.filter.fields.len() + usize::from(parsed.filter.age.is_some());
-        if chosen > MOST_FIELDS {
-            return Err(invalid(format!(
-                "At most {MOST_FIELDS} properties can be chosen at once, but these are {chosen}. Go back, and take \
-                 some off."
-            )));
-        }
-        Ok(parsed)
+        parser.finish()
     }
 
-    fn take(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
-        match name {
-            "categoryId" => {
-                let id = integer(value);
-                let id = id.ok_or_else(|| {
-                    invalid("This link is incomplete: categoryId must be the number of a category.")
-                })?;
-                self.filter.category_id = Some(id);
-            }
-            "name" => {
-                let prefix = NamePrefix::new(value)
-                    .ok_or_else(|| invalid("The name must not be longer than 64 characters."))?;
-                self.filter.name = (!prefix.is_empty()).then(|| (value.to_owned(), prefix));
-            }
-            "q" => {
-                let phrase = Phrase::new(value);
-                let phrase = phrase.ok_or_else(|| {
-                    invalid("A search must not be longer than 64 characters and 16 words.")
-                })?;
-                self.filter.phrase = Some(phrase.public());
-            }
-            "cursor" => {
-                let id = integer(value).and_then(PetId::new);
-                let message = "This link is incomplete or too old. Start from the first page.";
-                self.after =
-                    Some(id.ok_or_else(|| ApiError::new(Problem::InvalidCursor, message))?);
-            }
-            "sort" if ["longest", "newest"].contains(&value) => {
-                self.longest_first = value == "longest";
-            }
-            "sort" => return Err(invalid("sort must be longest or newest.")),
-            "limit" => {
-                let wanted = integer(value).filter(|limit| EMBEDDED.contains(limit));
-                let wanted = wanted.ok_or_else(|| invalid("limit must be from 1 to 48."))?;
-                self.limit = limit(wanted);
-            }
-            field => {
-                if value.chars().nth(LONGEST_VALUE).is_some() || value.contains('\0') {
-                    return Err(invalid(format!("{field} must be one of the choices.")));
-                }
-                let field = field.trim_start_matches("field.").to_owned();
-                self.filter.fields.insert(field, value.to_owned());
-            }
-        }
-        Ok(())
+    /// Whether a search engine may show the page: it stays, and no visitor has typed a part of it.
+    pub(super) fn is_indexed(&self) -> bool {
+        self.after.is_none() && !self.longest_first && !self.filter.is_typed()
     }
 
-    /// The parameters in their only order, after a question mark. Empty without any.
+    /// Returns the first page with the same filter, the newest animals first.
+    pub(super) fn into_first_page(self) -> Self {
+        Self::for_filter(self.filter)
+    }
+
+    /// Returns the parameters of the query after a question mark, always in the same order. Empty without parameters.
+    ///
+    /// Example: `?sort=longest&field.species=Dog&cursor=81`.
     pub(super) fn canonical(&self) -> String {
         self.with_cursor(self.after)
     }
 
-    /// The same, from another position on.
+    /// Returns the parameters like [`Self::canonical`], for the page after the animal `after`.
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
-        let cursor = after.map(|after| ("cursor".to_owned(), after.to_string()));
-        let parameters = self.filter.parameters().into_iter().chain(cursor);
-        let sort = self
-            .longest_first
-            .then(|| ("sort".to_owned(), "longest".to_owned()));
-        let encoded = |(name, value): Parameter| {
-            format!("{name}={}", utf8_percent_encode(&value, NON_ALPHANUMERIC))
-        };
-        let parameters: Vec<String> = sort.into_iter().chain(parameters).map(encoded).collect();
+        let mut parameters = self.filter.parameters();
+        if self.longest_first {
+            parameters.insert(0, Parameter::new("sort", "longest"));
+        }
+        if let Some(id) = after {
+            parameters.push(Parameter::new("cursor", id.to_string()));
+        }
         if parameters.is_empty() {
-            String::new()
-        } else {
-            format!("?{}", parameters.join("&"))
+            return String::new();
+        }
+
+        let encoded_parameters: Vec<String> = parameters.iter().map(encode).collect();
+        format!("?{}", encoded_parameters.join("&"))
+    }
+
+    /// Returns the path of the first page of the list with this filter, in the order of this query.
+    pub(super) fn path_with(&self, filter: Filter) -> String {
+        let mut query = Self::for_filter(filter);
+        query.longest_first = self.longest_first;
+        format!("/{}", query.canonical())
+    }
+}
+
+/// Returns a parameter as an address has it.
+fn encode(parameter: &Parameter) -> String {
+    let value = utf8_percent_encode(&parameter.value, NON_ALPHANUMERIC);
+    format!("{}={value}", parameter.name)
+}
+
+/// A query, parameter by parameter.
+struct QueryParser<'f> {
+    fields: &'f FieldSet,
+    takes_limit: bool,
+    today: Date,
+    /// The query of the parameters so far.
+    query: Query,
+    /// The names of the parameters so far.
+    names: HashSet<String>,
+}
+
+impl QueryParser<'_> {
+    /// Adds a parameter. Ignores one that is unknown or empty.
+    fn add(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
+        if !self.knows(name) {
+            return Ok(());
+        }
+        if value.is_empty() || name == "q" && value.trim().is_empty() {
+            self.query.has_empty = true;
+            return Ok(());
+        }
+        // The decoder puts this character in place of bytes that are not UTF-8.
+        if value.contains('\u{FFFD}') {
+            return Err(invalid(
+                "The address must be UTF-8, with its bytes percent-encoded.",
+            ));
+        }
+        if !self.names.insert(name.to_owned()) {
+            return Err(invalid(format!("The address has {name} more than once.")));
+        }
+
+        match name {
+            "categoryId" => self.query.filter.category_id = Some(parse_category_id(value)?),
+            "name" => self.query.filter.name = parse_name(value)?,
+            "q" => self.query.filter.phrase = Some(parse_phrase(value)?),
+            "age" => self.query.filter.age = self.parse_age(value)?,
+            "cursor" => self.query.after = Some(parse_cursor(value)?),
+            "sort" => self.query.longest_first = parse_sort(value)?,
+            "limit" => self.query.limit = parse_limit(value)?,
+            _ => self.add_field(name, value)?,
+        }
+        Ok(())
+    }
+
+    /// Whether the window knows a parameter.
+    fn knows(&self, name: &str) -> bool {
+        match name {
+            "categoryId" | "name" | "q" | "cursor" | "sort" => true,
+            "age" => birth_field(self.fields).is_some(),
+            "limit" => self.takes_limit,
+            _ => offered_field(name, self.fields).is_some(),
         }
     }
 
-    /// The path of the first page of the list with this filter, in the same order.
-    pub(super) fn path_with(&self, filter: Filter) -> String {
-        let first = Self {
-            filter,
-            longest_first: self.longest_first,
-            ..Self::first()
+    /// Parses a filter by age. Returns `None` if nobody may see the days of birth.
+    fn parse_age(&self, value: &str) -> Result<Option<AgeFilter>, ApiError> {
+        let Some(field) = birth_field(self.fields) else {
+            return Ok(None);
         };
-        format!("/{}", first.canonical())
+        let age: Age = value
+            .parse()
+            .map_err(|_| invalid("age must be 0, under3, 1, 3 or 8."))?;
+        let births = age.range(&field.name, self.today);
+        Ok(Some(AgeFilter { age, births }))
+    }
+
+    /// Adds the value of a field, in the case in which the store writes it.
+    fn add_field(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
+        let field = offered_field(name, self.fields);
+        let is_boolean = field.is_some_and(|field| field.kind == FieldKind::Boolean);
+        if is_boolean && !["true", "false"].contains(&value) {
+            return Err(invalid(format!("{name} must be true or false.")));
+        }
+
+        let value = field.map_or(value, |field| store_spelling(field, value));
+        if value.chars().nth(MAX_VALUE_LENGTH).is_some() || value.contains('\0') {
+            return Err(invalid(format!("{name} must be one of the choices.")));
+        }
+
+        let field_name = name.trim_start_matches("field.");
+        let fields = &mut self.query.filter.fields;
+        fields.insert(field_name.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    /// Returns the query of all parameters. Fails if it filters by too many fields.
+    fn finish(self) -> Result<Query, ApiError> {
+        let filter = &self.query.filter;
+        let count = filter.fields.len() + usize::from(filter.age.is_some());
+        if count > MAX_FIELDS {
+            return Err(invalid(format!(
+                "At most {MAX_FIELDS} properties can be chosen at once, but these are {count}. Go back, and take \
+                 some off."
+            )));
+        }
+        Ok(self.query)
     }
 }
 
-/// Whether a visitor can choose by a field.
-pub(super) fn is_offered(field: &FieldDefinition) -> bool {
-    field.is_public && matches!(field.kind, FieldKind::Choice | FieldKind::Boolean)
+/// Returns the choice of a field that a value names, as the store writes it. Returns the value itself if no choice
+/// fits.
+///
+/// Example: `dog` becomes `Dog`.
+fn store_spelling<'v>(field: &'v FieldDefinition, value: &'v str) -> &'v str {
+    let choices = field.choices.as_ref();
+    choices
+        .and_then(|choices| choices.find(value))
+        .map_or(value, |choice| choice)
 }
 
-/// The days of birth, if everybody may see them.
-pub(super) fn birth(fields: &FieldSet) -> Option<&FieldDefinition> {
-    fields
-        .all()
-        .iter()
-        .find(|field| field.is_public && field.is_birth())
+fn parse_category_id(value: &str) -> Result<i64, ApiError> {
+    integer(value).ok_or_else(|| {
+        invalid("This link is incomplete: categoryId must be the number of a category.")
+    })
 }
 
-/// The field that a parameter chooses by.
-pub(super) fn offered<'f>(parameter: &str, fields: &'f FieldSet) -> Option<&'f FieldDefinition> {
-    fields
-        .find(parameter.strip_prefix("field.")?)
-        .filter(|field| is_offered(field))
+/// Parses the beginning of a name. Returns `None` if it has no letter that a search compares.
+fn parse_name(value: &str) -> Result<Option<NameFilter>, ApiError> {
+    let Some(prefix) = NamePrefix::new(value) else {
+        return Err(invalid("The name must not be longer than 64 characters."));
+    };
+    if prefix.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(NameFilter {
+        text: value.to_owned(),
+        prefix,
+    }))
 }
 
+fn parse_phrase(value: &str) -> Result<Phrase, ApiError> {
+    match Phrase::new(value) {
+        Some(phrase) => Ok(phrase.public()),
+        None => Err(invalid(
+            "A search must not be longer than 64 characters and 16 words.",
+        )),
+    }
+}
+
+fn parse_cursor(value: &str) -> Result<PetId, ApiError> {
+    integer(value).and_then(PetId::new).ok_or_else(|| {
+        ApiError::new(
+            Problem::InvalidCursor,
+            "This link is incomplete or too old. Start from the first page.",
+        )
+    })
+}
+
+/// Parses the order of the list. Returns whether the animals that wait longest come first.
+fn parse_sort(value: &str) -> Result<bool, ApiError> {
+    match value {
+        "longest" => Ok(true),
+        "newest" => Ok(false),
+        _ => Err(invalid("sort must be longest or newest.")),
+    }
+}
+
+fn parse_limit(value: &str) -> Result<Limit, ApiError> {
+    let length = integer(value).filter(|length| EMBEDDED_PAGE_LENGTHS.contains(length));
+    let Some(length) = length else {
+        return Err(invalid("limit must be from 1 to 48."));
+    };
+    Ok(Limit::new(length).unwrap_or_default())
+}
+
+/// Returns the error for an invalid parameter.
 fn invalid(message: impl Into<Cow<'static, str>>) -> ApiError {
     ApiError::new(Problem::InvalidParameter, message)
-}
-
-fn limit(limit: i64) -> Limit {
-    Limit::new(limit).unwrap_or_default()
 }

@@ -11,14 +11,14 @@ use tokio::{sync::watch, task::JoinSet, time::sleep};
 /// How long a page waits for a new value while there is an earlier one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The newest value.
+/// The newest value of a kind, and the task that makes the next one.
 pub(super) struct Refreshed<T> {
     state: watch::Sender<State<T>>,
     /// The task that makes a value. It ends with this.
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// A value, and whether it is of the version that was asked for.
+/// A value, and whether it is of the version that a page needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading<T> {
     pub(super) value: T,
@@ -26,19 +26,25 @@ pub(super) struct Reading<T> {
 }
 
 struct State<T> {
-    /// The newest value, and its version.
-    made: Option<(Version, T)>,
+    newest: Option<VersionedValue<T>>,
     /// The error of the last run, if it failed.
     error: Option<StoreError>,
     is_running: bool,
 }
 
+/// A value, and the version for which it was made.
+struct VersionedValue<T> {
+    version: Version,
+    value: T,
+}
+
 impl<T: Clone> State<T> {
+    /// Returns the newest value, if there is one, for a page at this version.
     fn reading(&self, version: Version) -> Option<Reading<T>> {
-        let (made_at, value) = self.made.as_ref()?;
+        let newest = self.newest.as_ref()?;
         Some(Reading {
-            value: value.clone(),
-            is_current: *made_at == version,
+            value: newest.value.clone(),
+            is_current: newest.version == version,
         })
     }
 }
@@ -46,7 +52,7 @@ impl<T: Clone> State<T> {
 impl<T> Default for Refreshed<T> {
     fn default() -> Self {
         let state = State {
-            made: None,
+            newest: None,
             error: None,
             is_running: false,
         };
@@ -58,7 +64,7 @@ impl<T> Default for Refreshed<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
-    /// Returns the value of this version, which `make` makes if nobody has made it yet. Returns an earlier value if
+    /// Returns the value of this version, which `make` makes unless it was made before. Returns an earlier value if
     /// that takes longer than [`PATIENCE`] or fails. Fails if there is no value at all.
     pub(super) async fn read<F>(
         &self,
@@ -73,16 +79,19 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
         let mut is_too_late = false;
         loop {
             let reading = changes.borrow_and_update().reading(version);
-            let former = match reading {
-                Some(reading) if reading.is_current => return Ok(reading),
-                former => former,
-            };
+            let has_earlier_value = reading.is_some();
+            if let Some(reading) = reading
+                && reading.is_current
+            {
+                return Ok(reading);
+            }
+
             self.begin(version, &make);
-            let has_former = former.is_some();
             tokio::select! {
                 _ = changes.changed() => {}
-                () = &mut patience, if has_former => is_too_late = true,
+                () = &mut patience, if has_earlier_value => is_too_late = true,
             }
+
             let state = self.state.borrow();
             match (state.reading(version), &state.error) {
                 (None, Some(error)) => return Err(error.clone()),
@@ -98,38 +107,50 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
     where
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        let mut begins = false;
+        if !self.mark_running() {
+            return;
+        }
+
+        let state = self.state.clone();
+        let run = AssertUnwindSafe(make()).catch_unwind();
+        let mut tasks = self.tasks.lock();
+        while tasks.try_join_next().is_some() {}
+        // A task, because a run must not end with the request that began it.
+        tasks.spawn(async move {
+            let result = run.await.unwrap_or_else(|_| {
+                let cause = cause("making a part of a page panicked");
+                Err(StoreError::Internal(cause))
+            });
+            state.send_modify(|state| state.end_run(version, result));
+        });
+    }
+
+    /// Notes that a run goes on. Returns `false` if one went on before. Pages that wait do not notice the change.
+    fn mark_running(&self) -> bool {
+        let mut was_running = false;
         self.state.send_if_modified(|state| {
-            begins = !state.is_running;
-            if begins {
+            was_running = state.is_running;
+            if !was_running {
                 state.is_running = true;
                 state.error = None;
             }
             false
         });
-        if !begins {
-            return;
+        !was_running
+    }
+}
+
+impl<T> State<T> {
+    /// Notes the result of a run for this version.
+    fn end_run(&mut self, version: Version, result: Result<T, StoreError>) {
+        self.is_running = false;
+        match result {
+            Ok(value) => {
+                self.newest = Some(VersionedValue { version, value });
+                self.error = None;
+            }
+            Err(error) => self.error = Some(error),
         }
-        let state = self.state.clone();
-        let making = AssertUnwindSafe(make()).catch_unwind();
-        let mut tasks = self.tasks.lock();
-        while tasks.try_join_next().is_some() {}
-        // A task, because a run must not end with the request that began it.
-        tasks.spawn(async move {
-            let result = making.await;
-            let panicked = || StoreError::Internal(cause("making a part of a page panicked"));
-            let result = result.unwrap_or_else(|_| Err(panicked()));
-            state.send_modify(|state| {
-                state.is_running = false;
-                match result {
-                    Ok(value) => {
-                        state.made = Some((version, value));
-                        state.error = None;
-                    }
-                    Err(error) => state.error = Some(error),
-                }
-            });
-        });
     }
 }
 

@@ -17,20 +17,21 @@ use petstore_web::edge::{
 };
 
 /// The smallest page that is compressed, in bytes.
-const MIN_COMPRESSED: usize = 2 << 10;
+const MIN_COMPRESSED_LENGTH: usize = 2 << 10;
 
-/// A page before it is sent.
-pub(super) struct Made {
+/// A page before it is encoded.
+pub(super) struct RenderedPage {
     pub(super) status: StatusCode,
     pub(super) media_type: &'static str,
     pub(super) body: Vec<u8>,
     /// The link to the next page, for programs.
     pub(super) link: Option<HeaderValue>,
-    /// Whether all of it is of the version that was asked for.
+    /// Whether all of the page is of the version of the request.
     pub(super) is_current: bool,
 }
 
-impl Made {
+impl RenderedPage {
+    /// Returns a page with the status 200 and without a link.
     pub(super) fn new(media_type: &'static str, body: Vec<u8>) -> Self {
         Self {
             status: StatusCode::OK,
@@ -42,112 +43,111 @@ impl Made {
     }
 }
 
-/// A page that is ready to send, compressed once.
-pub(super) struct Rendered {
+/// A page that is ready to send, and that is compressed at most once.
+pub(super) struct EncodedPage {
     status: StatusCode,
     media_type: &'static str,
     link: Option<HeaderValue>,
     plain: Bytes,
+    /// The compressed page, once a client has asked for it. `None` if it is not worthwhile.
     gzip: OnceLock<Option<Bytes>>,
     is_current: bool,
-    /// Strong tags: each identifies exactly the bytes of its form.
+    /// The strong tag of the plain bytes. It identifies exactly these bytes.
     tag: HeaderValue,
+    /// The strong tag of the compressed bytes.
     gzip_tag: HeaderValue,
 }
 
-impl Rendered {
-    pub(super) fn new(made: Made, tags: Tags) -> Self {
-        let Made {
-            status,
-            media_type,
-            body,
-            link,
-            is_current,
-        } = made;
-        let hash = match &link {
-            Some(link) => tags.tag(&[&body, link.as_bytes()].concat()),
-            None => tags.tag(&body),
+impl EncodedPage {
+    /// Computes the tags of a page.
+    pub(super) fn new(page: RenderedPage, tags: Tags) -> Self {
+        let weak_tag = match &page.link {
+            Some(link) => tags.tag(&[&page.body, link.as_bytes()].concat()),
+            None => tags.tag(&page.body),
         };
-        let hash = hash
+        let digits = weak_tag
             .to_str()
             .unwrap_or_default()
             .trim_start_matches("W/")
             .trim_matches('"');
-        let tag = |suffix: &str| {
-            let tag = HeaderValue::try_from(["\"", hash, suffix, "\""].concat());
-            tag.unwrap_or(HeaderValue::from_static("\"\""))
-        };
-        let (tag, gzip_tag) = (tag(""), tag("-gzip"));
-        let plain = Bytes::from(body);
-        let gzip = OnceLock::new();
         Self {
-            status,
-            media_type,
-            link,
-            plain,
-            gzip,
-            is_current,
-            tag,
-            gzip_tag,
+            tag: strong_tag(digits, ""),
+            gzip_tag: strong_tag(digits, "-gzip"),
+            status: page.status,
+            media_type: page.media_type,
+            link: page.link,
+            plain: Bytes::from(page.body),
+            gzip: OnceLock::new(),
+            is_current: page.is_current,
         }
     }
 
+    /// Whether the page has no bytes.
     pub(super) fn is_empty(&self) -> bool {
         self.plain.is_empty()
     }
 
+    /// Whether a cache may have the page.
     pub(super) fn may_be_cached(&self) -> bool {
         self.is_current && self.plain.len() <= MAX_CACHED
     }
 
+    /// Returns the compressed page. Returns `None` if compression is not worthwhile.
     fn compressed(&self) -> Option<Bytes> {
-        let compress = || {
-            if !(MIN_COMPRESSED..=MAX_CACHED).contains(&self.plain.len()) {
+        let compressed = self.gzip.get_or_init(|| {
+            if !(MIN_COMPRESSED_LENGTH..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
             }
-            compression::gzip(Compression::fast(), &self.plain)
-                .ok()
-                .map(Bytes::from)
-        };
-        self.gzip.get_or_init(compress).clone()
+            let gzip = compression::gzip(Compression::fast(), &self.plain).ok()?;
+            Some(Bytes::from(gzip))
+        });
+        compressed.clone()
     }
 
-    /// The response to a request with these header fields: 304 if the client has the page already.
+    /// Responds to a request with these header fields: with the page, or with 304 if the client has it already.
     pub(super) fn respond(&self, request: &HeaderMap) -> Response {
-        let wants_gzip = compression::prefers_gzip(request);
-        let compressed = if wants_gzip { self.compressed() } else { None };
+        let compressed = if compression::prefers_gzip(request) {
+            self.compressed()
+        } else {
+            None
+        };
         let is_compressed = compressed.is_some();
+
         let mut response = response::with_body(compressed.unwrap_or_else(|| self.plain.clone()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static(self.media_type),
-        );
+        let media_type = HeaderValue::from_static(self.media_type);
+        headers.insert(header::CONTENT_TYPE, media_type);
         headers.insert(header::VARY, compression::VARY);
         if let Some(link) = &self.link {
             headers.insert(header::LINK, link.clone());
         }
-        if self.status != StatusCode::OK {
-            // An animal can come back.
+
+        if self.status == StatusCode::OK {
+            let tag = if is_compressed {
+                &self.gzip_tag
+            } else {
+                &self.tag
+            };
+            response = etag::respond(request, response, tag.clone());
+        } else {
+            // An animal can come back, so caches must ask again soon.
             let control = HeaderValue::from_static("public, max-age=60");
             headers.insert(header::CACHE_CONTROL, control);
-            if is_compressed {
-                headers.insert(header::CONTENT_ENCODING, GZIP);
-            }
-            return response;
         }
-        let tag = if is_compressed {
-            &self.gzip_tag
-        } else {
-            &self.tag
-        };
-        let mut response = etag::respond(request, response, tag.clone());
-        if is_compressed && response.status() == StatusCode::OK {
-            response
-                .headers_mut()
-                .insert(header::CONTENT_ENCODING, GZIP);
+
+        if is_compressed && response.status() == self.status {
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_ENCODING, GZIP);
         }
         response
     }
+}
+
+/// Returns a strong tag.
+///
+/// Example: the digits `0123abcd` and the suffix `-gzip` give the tag `"0123abcd-gzip"`.
+fn strong_tag(digits: &str, suffix: &str) -> HeaderValue {
+    HeaderValue::try_from(format!("\"{digits}{suffix}\""))
+        .unwrap_or(HeaderValue::from_static("\"\""))
 }

@@ -2,10 +2,13 @@
 
 use petstore_web::edge::routes;
 
-/// Makes the table, and a [`Page`] for each line.
+/// Declares the table, and the enum `Page` with a variant for each line, so that no page can lack a variant.
+///
+/// Example: `robots "/robots.txt";` becomes the variant `Page::robots`, and the line
+/// `robots GET "/robots.txt" Page::robots;` of the table.
 macro_rules! pages {
     ($($page:ident $path:literal;)*) => {
-        /// Names a page or file. `Window::respond` calls the function of each.
+        /// A page or file. `Window::respond` calls the function of each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
         pub enum Page {

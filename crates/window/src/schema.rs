@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped};
 use petstore_app::StoreFacts;
-use petstore_domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize};
+use petstore_domain::store_area::{Decimal, FieldDefinition, FieldKind, FieldValue, PhotoSize};
 use petstore_languages::{
     look::{Animal, label_of, value_text},
     window_texts as texts,
@@ -15,7 +15,7 @@ use super::{
     store::{Organization, organization},
 };
 
-/// A page, with what it is about.
+/// A page, with the thing that it is about.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<T> {
@@ -27,12 +27,13 @@ struct Page<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     publisher: Option<Organization>,
     #[serde(flatten)]
-    about: T,
+    content: T,
 }
 
+/// The content of a page about one thing.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Main<T> {
+struct MainEntity<T> {
     main_entity: T,
 }
 
@@ -78,10 +79,10 @@ struct Product<'a> {
     offers: Offer<'a>,
 }
 
-/// The page of an animal without an offer: search engines reject a product like that.
+/// An animal without an offer. It is not a product, because search engines reject a product without an offer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WithoutOffer {
+struct AnimalWithoutOffer {
     name: String,
     url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,142 +122,168 @@ struct Offer<'a> {
     seller: Option<Organization>,
 }
 
-/// A page of the list.
-pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal]) -> Markup {
-    let item = |(at, animal): (usize, &Animal)| ListItem {
-        schema: "ListItem",
-        position: at + 1,
-        name: animal.short_name(),
-        url: shop.url(&animal.path()),
-    };
+/// Describes a page of the list.
+pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>]) -> Markup {
+    let items = animals
+        .iter()
+        .enumerate()
+        .map(|(index, animal)| ListItem {
+            schema: "ListItem",
+            position: index + 1,
+            name: animal.short_name(),
+            url: shop.url(&animal.path()),
+        })
+        .collect();
     let main_entity = ItemList {
         schema: "ItemList",
         number_of_items: animals.len(),
-        items: animals.iter().enumerate().map(item).collect(),
+        items,
     };
-    in_script(
+    page(
         "CollectionPage",
         organization(shop, facts),
-        Main { main_entity },
+        MainEntity { main_entity },
     )
 }
 
-/// An animal on its own page.
+/// Describes the page of an animal: as a product if it has an offer.
 pub(super) fn animal(
     shop: &Shop,
     facts: &StoreFacts,
-    animal: &Animal,
+    animal: &Animal<'_>,
     labels: &Labels,
     description: Option<String>,
 ) -> Markup {
-    let (name, url) = (animal.short_name(), shop.url(&animal.path()));
-    let mut image = animal
+    let Some(offer) = offer(shop, facts, animal) else {
+        return animal_without_offer(shop, facts, animal, description);
+    };
+
+    let image = animal
         .photos
         .iter()
-        .map(|photo| shop.url(&photo.path(PhotoSize::Large)));
-    let Some(offers) = offer(shop, facts, animal, &url) else {
-        let primary_image_of_page = image.next().map(|content_url| ImageObject {
-            schema: "ImageObject",
-            content_url,
-        });
-        let animal = WithoutOffer {
-            name,
-            url,
-            description,
-            primary_image_of_page,
-        };
-        return in_script("WebPage", organization(shop, facts), animal);
-    };
+        .map(|photo| shop.url(&photo.path(PhotoSize::Large)))
+        .collect();
     let mut product = Product {
         schema: "Product",
-        name,
-        offers,
-        url,
+        name: animal.short_name(),
+        offers: offer,
+        url: shop.url(&animal.path()),
         sku: animal.id.to_string(),
-        category: labels.shown(animal.category_id),
+        category: labels.readable_label(animal.category_id),
         description,
-        image: image.collect(),
+        image,
         color: None,
         size: None,
         additional_property: Vec::new(),
     };
     for (field, value) in &animal.values {
-        let name = field.name.as_str();
-        // They are in other properties: the price in the offer.
-        let is_description = name == "description" && field.kind == FieldKind::Text;
-        if field.is_price() || is_description || field.kind == FieldKind::LongText {
-            continue;
-        }
-        let value = match (field.kind, value) {
-            // As programs read it.
-            (FieldKind::Date, FieldValue::Text(date)) => date.clone(),
-            _ => value_text(field, value),
-        };
-        match name {
-            "colour" | "color" => product.color = Some(value),
-            "size" => product.size = Some(value),
-            _ => product.additional_property.push(PropertyValue {
-                schema: "PropertyValue",
-                property_id: name,
-                name: label_of(field),
-                value,
-            }),
-        }
+        product.add(field, value);
     }
-    in_script(
+    page(
         "ItemPage",
         None,
-        Main {
+        MainEntity {
             main_entity: product,
         },
     )
 }
 
-/// The offer, if there are a price and a currency.
-fn offer<'a>(
+/// Describes the page of an animal without an offer.
+fn animal_without_offer(
     shop: &Shop,
-    facts: &'a StoreFacts,
-    animal: &'a Animal,
-    url: &str,
-) -> Option<Offer<'a>> {
-    let price = animal
-        .price()
-        .filter(|price| Decimal::new(price).is_some_and(|price| price.ten_thousandths() >= 0))?;
+    facts: &StoreFacts,
+    animal: &Animal<'_>,
+    description: Option<String>,
+) -> Markup {
+    let first_photo = animal.photos.first();
+    let image = first_photo.map(|photo| ImageObject {
+        schema: "ImageObject",
+        content_url: shop.url(&photo.path(PhotoSize::Large)),
+    });
+    page(
+        "WebPage",
+        organization(shop, facts),
+        AnimalWithoutOffer {
+            name: animal.short_name(),
+            url: shop.url(&animal.path()),
+            description,
+            primary_image_of_page: image,
+        },
+    )
+}
+
+impl<'a> Product<'a> {
+    /// Adds the value of a field, unless another property has it: the price is in the offer, and a long text in the
+    /// description.
+    fn add(&mut self, field: &'a FieldDefinition, value: &FieldValue) {
+        let name = field.name.as_str();
+        let is_description = name == "description" && field.kind == FieldKind::Text;
+        if field.is_price() || is_description || field.kind == FieldKind::LongText {
+            return;
+        }
+
+        let text = match (field.kind, value) {
+            // Programs read a date in the form in which the store has it.
+            (FieldKind::Date, FieldValue::Text(date)) => date.clone(),
+            _ => value_text(field, value),
+        };
+        match name {
+            "colour" | "color" => self.color = Some(text),
+            "size" => self.size = Some(text),
+            _ => self.additional_property.push(PropertyValue {
+                schema: "PropertyValue",
+                property_id: name,
+                name: label_of(field),
+                value: text,
+            }),
+        }
+    }
+}
+
+/// Describes the offer of an animal, if there are a price and a currency.
+fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
+    let price = animal.price()?;
+    if Decimal::new(price)?.ten_thousandths() < 0 {
+        return None;
+    }
     let currency = facts.currency().value?;
+    let availability = if animal.is_reserved() {
+        "https://schema.org/Reserved"
+    } else {
+        "https://schema.org/InStock"
+    };
     Some(Offer {
         schema: "Offer",
-        url: url.to_owned(),
+        url: shop.url(&animal.path()),
         price,
         price_currency: currency.as_str(),
-        availability: if animal.is_reserved() {
-            "https://schema.org/Reserved"
-        } else {
-            "https://schema.org/InStock"
-        },
+        availability,
         seller: organization(shop, facts),
     })
 }
 
-/// The page as JSON inside of an element, which no text in it can close.
-fn in_script(
-    schema: &'static str,
-    publisher: Option<Organization>,
-    about: impl Serialize,
-) -> Markup {
-    let (context, in_language) = ("https://schema.org", texts().language);
+/// Returns the description of a page as JSON for a `script` element, which no text in it can close.
+fn page(schema: &'static str, publisher: Option<Organization>, content: impl Serialize) -> Markup {
     let page = Page {
-        context,
+        context: "https://schema.org",
         schema,
-        in_language,
+        in_language: texts().language,
         publisher,
-        about,
+        content,
     };
     // Texts and numbers always have a form in JSON.
-    let mut json = serde_json::to_string(&page).unwrap_or_default();
-    for (character, escaped) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {
+    let json = serde_json::to_string(&page).unwrap_or_default();
+    PreEscaped(escape_markup(json))
+}
+
+/// Replaces the characters of JSON that mean something in HTML by their escapes in JSON.
+///
+/// Example: `{"name":"<b>"}` becomes `{"name":"\u003cb\u003e"}`.
+fn escape_markup(mut json: String) -> String {
+    for (character, escape) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {
         if json.contains(character) {
-            json = json.replace(character, escaped);
+            json = json.replace(character, escape);
         }
     }
-    PreEscaped(json)
+    json
 }

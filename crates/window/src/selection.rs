@@ -10,136 +10,181 @@ use petstore_domain::{
 use petstore_store::{StoreError, StoreReader};
 
 use super::{
+    filter::{Filter, Parameter, offered_field},
     labels::Labels,
-    query::{Filter, Parameter, Query, offered},
+    query::Query,
 };
 
-/// How many animals of the list are counted.
-pub(super) const COUNTED: usize = 10_000;
+/// The largest number of animals of the list that is counted exactly.
+pub(super) const MAX_COUNT_OF_LIST: usize = 10_000;
 
-/// How many animals are counted of each kind, and of each list that is offered instead of an empty one.
-pub(super) const FEW: usize = 1_000;
+/// The largest number of animals that is counted exactly for a kind, and for a list that is offered instead of an
+/// empty one.
+pub(super) const MAX_COUNT_OF_KIND: usize = 1_000;
 
-/// The number of the newest changes among which animals that came back are looked for.
-const CHANGES: i64 = 1_000;
+/// The number of the newest changes that are searched for animals that came back.
+const SEARCHED_CHANGES: i64 = 1_000;
 
 /// The maximum number of animals that came back, the newest first.
 const MAX_CAME_BACK: usize = 24;
 
 /// An animal that became available again.
 pub(super) struct CameBack {
-    /// The number of the change.
+    /// The number of the change that made it available.
     pub(super) seq: i64,
-    pub(super) at: Timestamp,
+    /// The time of this change.
+    pub(super) changed_at: Timestamp,
     pub(super) pet: StorePet,
 }
 
-/// The parameter of the species.
+/// The name of the parameter of the species.
 const SPECIES: &str = "field.species";
 
-/// Of how many species or categories animals are counted.
-const KINDS: usize = 24;
+/// The number of species or categories whose animals are counted.
+const MAX_KINDS: usize = 24;
 
-/// The animals of a page, and the position after them if more follow.
+/// Reads the animals of a page of the list, and the position after them if more animals follow.
 pub(super) async fn find(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    let Some(offers) = offers(&query.filter, fields) else {
+    let Some(mut offers) = offers(&query.filter, fields) else {
         return Ok((Vec::new(), None));
     };
-    let newest_first = !query.longest_first;
-    let page = PetQuery {
-        newest_first,
-        limit: query.limit,
-        after: query.after,
-        ..offers
-    };
-    store.list_offers(&page).await
+    offers.newest_first = !query.longest_first;
+    offers.limit = query.limit;
+    offers.after = query.after;
+    store.list_offers(&offers).await
 }
 
-/// How many animals a filter finds, at most `most` and one more.
+/// Counts the animals that a filter finds. Stops counting at `max_count + 1`.
 pub(super) async fn count(
     store: &StoreReader,
     filter: &Filter,
     fields: &FieldSet,
-    most: usize,
+    max_count: usize,
 ) -> Result<usize, StoreError> {
-    let counts = count_each(store, slice::from_ref(filter), fields, most).await?;
+    let counts = count_each(store, slice::from_ref(filter), fields, max_count).await?;
     Ok(counts.first().copied().unwrap_or_default())
 }
 
-/// How many animals each filter finds, at most `most` and one more. All counts are of one moment.
+/// Counts the animals that each filter finds, at one moment. Stops counting at `max_count + 1`.
 async fn count_each(
     store: &StoreReader,
     filters: &[Filter],
     fields: &FieldSet,
-    most: usize,
+    max_count: usize,
 ) -> Result<Vec<usize>, StoreError> {
     let queries: Vec<_> = filters
         .iter()
         .map(|filter| offers(filter, fields))
         .collect();
-    let possible = queries.iter().flatten().cloned().collect();
-    let mut counts = store.count_offers(possible, most + 1).await?.into_iter();
-    let mut all = Vec::with_capacity(filters.len());
+    let possible_queries = queries.iter().flatten().cloned().collect();
+    let possible_counts = store.count_offers(possible_queries, max_count + 1).await?;
+
+    let mut possible_counts = possible_counts.into_iter();
+    let mut counts = Vec::with_capacity(filters.len());
     for query in queries {
-        let count = if query.is_some() { counts.next() } else { None };
-        all.push(count.unwrap_or_default());
+        let count = if query.is_some() {
+            possible_counts.next()
+        } else {
+            None
+        };
+        counts.push(count.unwrap_or_default());
     }
-    Ok(all)
+    Ok(counts)
 }
 
-/// A species or a category, as the parameter that chooses it, and how many animals it has, at most
-/// [`FEW`] and one more.
-pub(super) type Kind = (Parameter, usize);
+/// A species or a category.
+pub(super) struct CountedKind {
+    /// The parameter that chooses it.
+    pub(super) parameter: Parameter,
+    /// The number of its animals, at most [`MAX_COUNT_OF_KIND`] and one more.
+    pub(super) count: usize,
+}
 
-/// The species of the animals, or their categories if they have not two species. None if they have not
-/// two categories, either.
-pub(super) async fn kinds(store: &StoreReader, fields: &FieldSet) -> Result<Vec<Kind>, StoreError> {
-    let choices = offered(SPECIES, fields).and_then(|field| field.choices.as_ref());
-    let choices = choices.map(Choices::all).unwrap_or_default().iter();
-    let species = choices
-        .map(|choice| (SPECIES.to_owned(), choice.clone()))
-        .take(KINDS)
-        .collect();
-    let labels = Labels::first(store).await?;
-    let ids = labels.first.iter().map(|category| category.id);
-    let categories = ids
-        .map(|id| ("categoryId".to_owned(), id.to_string()))
-        .take(KINDS)
-        .collect();
-    for parameters in [species, categories] as [Vec<Parameter>; 2] {
-        let filters: Vec<_> = parameters
-            .iter()
-            .map(|parameter| Filter::default().with(parameter))
-            .collect();
-        let counts = count_each(store, &filters, fields, FEW).await?;
-        let mut kinds: Vec<Kind> = parameters.into_iter().zip(counts).collect();
-        kinds.retain(|(_, count)| *count > 0);
-        if kinds.len() > 1 {
-            return Ok(kinds);
-        }
+/// Counts the animals of each species, or of each category if they do not have two species. Returns nothing if they
+/// do not have two categories, either.
+pub(super) async fn count_kinds(
+    store: &StoreReader,
+    fields: &FieldSet,
+) -> Result<Vec<CountedKind>, StoreError> {
+    let species = species_parameters(fields);
+    let species = kinds_with_animals(store, fields, species).await?;
+    if species.len() > 1 {
+        return Ok(species);
+    }
+
+    let categories = category_parameters(store).await?;
+    let categories = kinds_with_animals(store, fields, categories).await?;
+    if categories.len() > 1 {
+        return Ok(categories);
     }
     Ok(Vec::new())
 }
 
+/// Returns the parameters of the first species that animals can have.
+fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
+    let field = offered_field(SPECIES, fields);
+    let choices = field.and_then(|field| field.choices.as_ref());
+    choices
+        .map(Choices::all)
+        .unwrap_or_default()
+        .iter()
+        .take(MAX_KINDS)
+        .map(|species| Parameter::new(SPECIES, species.clone()))
+        .collect()
+}
+
+/// Returns the parameters of the first categories.
+async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, StoreError> {
+    let labels = Labels::with_first_categories(store).await?;
+    Ok(labels
+        .first_categories
+        .iter()
+        .take(MAX_KINDS)
+        .map(|category| Parameter::new("categoryId", category.id.to_string()))
+        .collect())
+}
+
+/// Counts the animals of the kind that each parameter chooses. Leaves out the kinds without animals.
+async fn kinds_with_animals(
+    store: &StoreReader,
+    fields: &FieldSet,
+    parameters: Vec<Parameter>,
+) -> Result<Vec<CountedKind>, StoreError> {
+    let filters: Vec<_> = parameters
+        .iter()
+        .map(|parameter| Filter::default().with_parameter(parameter))
+        .collect();
+    let counts = count_each(store, &filters, fields, MAX_COUNT_OF_KIND).await?;
+
+    let mut kinds = Vec::new();
+    for (parameter, count) in parameters.into_iter().zip(counts) {
+        if count > 0 {
+            kinds.push(CountedKind { parameter, count });
+        }
+    }
+    Ok(kinds)
+}
+
 /// Reads the animals that became available again and still are, each with the last change that did it.
 pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>, StoreError> {
-    let mut seen = HashSet::new();
-    let mut returns = store.returns(CHANGES).await?;
-    returns.retain(|newest| seen.insert(newest.pet));
-    returns.truncate(MAX_CAME_BACK);
+    let mut ids = HashSet::new();
+    let mut newest_returns = store.returns(SEARCHED_CHANGES).await?;
+    newest_returns.retain(|change| ids.insert(change.pet));
+    newest_returns.truncate(MAX_CAME_BACK);
+
     let mut came_back = Vec::new();
-    for change in returns {
+    for change in newest_returns {
         let Some(pet) = store.get_store_pet(change.pet).await? else {
             continue;
         };
         if pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
             came_back.push(CameBack {
                 seq: change.seq,
-                at: change.at,
+                changed_at: change.at,
                 pet,
             });
         }
@@ -147,50 +192,53 @@ pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>,
     Ok(came_back)
 }
 
-/// The animals on offer that pass a filter. `None` if none can have its values.
+/// Returns the query for the animals on offer that pass a filter. Returns `None` if no animal can have the values of
+/// the filter.
 fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
-    let Filter {
-        category_id,
-        fields: values,
-        age,
-        name,
-        phrase,
-    } = filter;
-    let values = values
+    let values = filter
+        .fields
         .iter()
-        .map(|(name, value)| fields.searched(name, value).ok());
+        .map(|(name, value)| fields.searched(name, value).ok())
+        .collect::<Option<_>>()?;
     Some(PetQuery {
-        category_id: *category_id,
-        name: name.as_ref().map(|(_, prefix)| prefix.clone()),
-        phrase: phrase.clone(),
-        values: values.collect::<Option<_>>()?,
-        dates: age.as_ref().map(|(_, dates)| dates.clone()),
+        category_id: filter.category_id,
+        name: filter.name.as_ref().map(|name| name.prefix.clone()),
+        phrase: filter.phrase.clone(),
+        values,
+        dates: filter.age.as_ref().map(|age| age.births.clone()),
         on_offer: true,
         ..PetQuery::default()
     })
 }
 
-/// What animals are compared with that do not come from a search.
-pub(super) struct Passing {
-    wanted: Option<PetQuery>,
-    sought: Option<Sought>,
+/// A filter, ready to be compared with animals that do not come from a search.
+pub(super) struct FilterMatcher {
+    /// `None` if no animal can have the values of the filter.
+    offers: Option<PetQuery>,
+    phrase: Option<Sought>,
 }
 
-impl Passing {
-    pub(super) fn of(filter: &Filter, fields: &FieldSet) -> Self {
-        let sought = filter.phrase.as_ref().map(|phrase| phrase.among(fields));
+impl FilterMatcher {
+    /// Prepares a filter to be compared with animals that have these fields.
+    pub(super) fn new(filter: &Filter, fields: &FieldSet) -> Self {
+        let phrase = filter.phrase.as_ref().map(|phrase| phrase.among(fields));
         Self {
-            wanted: offers(filter, fields),
-            sought,
+            offers: offers(filter, fields),
+            phrase,
         }
     }
 
-    /// Whether an animal is one of those that are wanted.
-    pub(super) fn has(&self, pet: &StorePet) -> bool {
-        let Self { wanted, sought } = self;
-        let has =
-            |wanted: &PetQuery| wanted.has(pet.status, pet.category_id, &pet.name, &pet.fields);
-        let is_sought = |sought: &Sought| sought.has(pet.id, &pet.name, &pet.fields);
-        wanted.as_ref().is_some_and(has) && sought.as_ref().is_none_or(is_sought)
+    /// Whether an animal is on offer and passes the filter.
+    pub(super) fn matches(&self, pet: &StorePet) -> bool {
+        let Some(offers) = &self.offers else {
+            return false;
+        };
+        if !offers.has(pet.status, pet.category_id, &pet.name, &pet.fields) {
+            return false;
+        }
+        match &self.phrase {
+            Some(phrase) => phrase.has(pet.id, &pet.name, &pet.fields),
+            None => true,
+        }
     }
 }

@@ -7,9 +7,9 @@ use petstore_web::edge::Origin;
 /// The settings of the window that an operator can choose.
 #[derive(Debug, Clone, Default)]
 pub struct WindowSettings {
-    /// Where the public reaches the window, without a slash at its end.
+    /// The URL at which the public reaches the window, without a slash at its end.
     pub url: String,
-    /// What holds if the profile of the store does not say it.
+    /// The facts about the store that its profile does not name.
     pub store: StoreOptions,
     /// The style sheet that the pages use after their own.
     pub style: Option<Style>,
@@ -23,11 +23,11 @@ pub struct Style(Bytes);
 
 impl Style {
     /// The maximum length, in bytes.
-    const MAX: usize = 256 << 10;
+    const MAX_LENGTH: usize = 256 << 10;
 
-    /// Fails if the sheet is too long, or not text.
+    /// Checks a style sheet. Fails if it is too long, or not UTF-8 text.
     pub fn new(sheet: Vec<u8>) -> Result<Self, &'static str> {
-        if sheet.len() > Self::MAX {
+        if sheet.len() > Self::MAX_LENGTH {
             return Err("is larger than 256 KiB");
         }
         if std::str::from_utf8(&sheet).is_err() || sheet.contains(&0) {
@@ -36,6 +36,7 @@ impl Style {
         Ok(Self(sheet.into()))
     }
 
+    /// Returns the text of the style sheet.
     pub(super) fn sheet(&self) -> &Bytes {
         &self.0
     }

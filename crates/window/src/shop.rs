@@ -20,10 +20,11 @@ use petstore_web::edge::cache::Cache;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::{
+    filter::{Filter, Parameter},
     labels::Labels,
-    query::{Filter, Parameter, Query},
+    query::Query,
     refreshed::{Reading, Refreshed},
-    selection::{self, CameBack, Kind},
+    selection::{self, CameBack, CountedKind},
     settings::WindowSettings,
 };
 
@@ -39,17 +40,17 @@ const PAGE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The turns of pieces of files. A file has many of them, which must not count against its next ones: it would break off
-/// if others came that have had fewer.
+/// The turns of pieces of files. A file needs many turns, and its earlier turns must not count against its later ones:
+/// otherwise, a file would break off as soon as visitors came who have had fewer turns.
 const PIECE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::ZERO,
     ..PAGE_TURNS
 };
 
-/// The number of filters whose animals at the ends of pages, and whose counts, are kept.
+/// The number of filters whose suggestions and counts are cached.
 const MAX_FILTERS: usize = 64;
 
-/// A store and how the window shows it.
+/// A store, and its settings and caches for the window.
 pub(super) struct Shop {
     pub(super) parts: ReadingParts,
     pub(super) settings: WindowSettings,
@@ -59,46 +60,62 @@ pub(super) struct Shop {
     pub(super) pages: Arc<Turns>,
     /// The turns of pieces of files.
     pub(super) pieces: Arc<Turns>,
-    /// The last moment that was read.
-    last: AsyncMutex<Option<KnownMoment>>,
-    /// What the store said about itself in the last moment.
-    facts: Mutex<Arc<StoreFacts>>,
+    /// The moment that was read last.
+    last_moment: AsyncMutex<Option<SeenMoment>>,
+    /// The facts about the store in the moment that was read last.
+    last_facts: Mutex<Arc<StoreFacts>>,
     /// The kinds of animals among which a visitor chooses first.
-    kinds: Refreshed<Arc<Vec<Kind>>>,
+    kinds: Refreshed<Arc<Vec<CountedKind>>>,
     /// The animals that became available again.
     came_back: Refreshed<Arc<Vec<CameBack>>>,
-    /// The animals at the ends of pages, by day and filter.
-    others: Cache<(Date, Vec<Parameter>), Others>,
-    /// How many animals a filter finds, by day, filter, and the number up to which they were counted.
-    counts: Cache<(Date, Vec<Parameter>, usize), usize>,
+    /// The suggestions at the ends of pages.
+    suggestions: Cache<SuggestionsKey, Suggestions>,
+    /// The numbers of animals that filters find.
+    counts: Cache<CountKey, usize>,
 }
 
-/// What the public sees at one version, besides the animals.
+/// The key of suggestions in their cache. Their cards have ages, which depend on the day.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct SuggestionsKey {
+    today: Date,
+    parameters: Vec<Parameter>,
+}
+
+/// The key of a count in its cache. A filter by age depends on the day.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct CountKey {
+    today: Date,
+    parameters: Vec<Parameter>,
+    max_count: usize,
+}
+
+/// A state of the store as the public sees it, apart from the animals.
 pub(super) struct Moment {
     pub(super) version: Version,
-    /// All fields, also those that are not public.
+    /// All fields, also those fields that are not public.
     pub(super) fields: FieldSet,
     /// What the store says about itself.
     pub(super) facts: Arc<StoreFacts>,
 }
 
 /// A moment, and what the store was like when it was read.
-struct KnownMoment {
+struct SeenMoment {
     moment: Arc<Moment>,
     seen: Seen,
 }
 
-/// An animal at the end of a page.
-pub(super) struct Other {
+/// An animal at the end of a page, as its card.
+pub(super) struct Suggestion {
     pub(super) id: PetId,
     pub(super) card: Markup,
-    pub(super) drawn: Drawings,
+    /// The drawings that the card uses.
+    pub(super) drawings: Drawings,
 }
 
-type Others = Arc<Vec<Other>>;
+type Suggestions = Arc<Vec<Suggestion>>;
 
 /// A page of the list, as it was read.
-pub(super) struct Listed<'f> {
+pub(super) struct ListPage<'f> {
     pub(super) fields: &'f FieldSet,
     pub(super) pets: Vec<StorePet>,
     pub(super) labels: Labels,
@@ -106,7 +123,8 @@ pub(super) struct Listed<'f> {
     pub(super) next: Option<PetId>,
 }
 
-impl Listed<'_> {
+impl ListPage<'_> {
+    /// Returns what everybody may see of the animals.
     pub(super) fn animals(&self) -> Vec<Animal<'_>> {
         self.pets
             .iter()
@@ -115,7 +133,18 @@ impl Listed<'_> {
     }
 }
 
+/// A picture that other sites show with a link to a page.
+#[derive(Clone)]
+pub(super) struct Preview {
+    pub(super) url: String,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// Its alternative text.
+    pub(super) alt: String,
+}
+
 impl Shop {
+    /// Returns the store of these parts, before anything was read.
     pub(super) fn new(parts: ReadingParts, settings: WindowSettings) -> Self {
         let facts = StoreFacts::new(Profile::default(), &settings.store);
         let clock = &parts.clock;
@@ -125,38 +154,45 @@ impl Shop {
             pieces: Turns::new(PIECE_TURNS, Arc::clone(clock)),
             parts,
             settings,
-            last: AsyncMutex::default(),
-            facts: Mutex::new(Arc::new(facts)),
+            last_moment: AsyncMutex::default(),
+            last_facts: Mutex::new(Arc::new(facts)),
             kinds: Refreshed::default(),
             came_back: Refreshed::default(),
-            others: Cache::with_capacity(MAX_FILTERS),
+            suggestions: Cache::with_capacity(MAX_FILTERS),
             counts: Cache::with_capacity(MAX_FILTERS),
         }
     }
 
-    /// Returns what the public sees now: newer than every write of this process, and than those of others up to a
-    /// second ago. The rest of the request is in the language of the store.
+    /// Returns what the public sees now. It has every write of this process, and the writes of other processes up to
+    /// a second ago. Sets the language of the request to the language of the store.
     pub(super) async fn moment(&self) -> Result<Arc<Moment>, StoreError> {
-        // Requests that come together read it once.
-        let mut last = self.last.lock().await;
-        let now = Seen::now(self.store(), &*self.parts.clock).await?;
-        let moment = match &mut *last {
-            Some(known) if known.seen.is_as(&now) => Arc::clone(&known.moment),
-            known => {
-                let former = known.take().map(|known| known.moment);
-                let moment = self.read_moment(former).await?;
-                *known = Some(KnownMoment {
-                    moment: Arc::clone(&moment),
-                    seen: now,
-                });
-                moment
-            }
-        };
-        languages::set_language_and_kind(moment.facts.language().value, moment.facts.kind());
+        let moment = self.current_moment().await?;
+        let facts = &moment.facts;
+        languages::set_language_and_kind(facts.language().value, facts.kind());
         Ok(moment)
     }
 
-    /// Reads a moment, unless it is the former one.
+    /// Returns the last moment if nobody can have written since it was read, or else reads the moment again.
+    async fn current_moment(&self) -> Result<Arc<Moment>, StoreError> {
+        // The lock is held while this reads, so requests that come together read once.
+        let mut last_moment = self.last_moment.lock().await;
+        let now = Seen::now(self.store(), &*self.parts.clock).await?;
+        if let Some(last) = &*last_moment
+            && last.seen.is_as(&now)
+        {
+            return Ok(Arc::clone(&last.moment));
+        }
+
+        let former = last_moment.take().map(|last| last.moment);
+        let moment = self.read_moment(former).await?;
+        *last_moment = Some(SeenMoment {
+            moment: Arc::clone(&moment),
+            seen: now,
+        });
+        Ok(moment)
+    }
+
+    /// Reads the moment of the present version. Returns `former` if it has this version.
     async fn read_moment(&self, former: Option<Arc<Moment>>) -> Result<Arc<Moment>, StoreError> {
         let version = self.store().public_version().await?;
         if let Some(former) = former
@@ -164,9 +200,11 @@ impl Shop {
         {
             return Ok(former);
         }
+
         let fields = self.store().fields().await?;
-        let facts = Arc::new(StoreFacts::read(self.store(), &self.settings.store).await?);
-        *self.facts.lock() = Arc::clone(&facts);
+        let facts = StoreFacts::read(self.store(), &self.settings.store).await?;
+        let facts = Arc::new(facts);
+        *self.last_facts.lock() = Arc::clone(&facts);
         Ok(Arc::new(Moment {
             version,
             fields,
@@ -174,103 +212,132 @@ impl Shop {
         }))
     }
 
-    /// Returns the facts that were read last, for a page about a store that cannot be read. The rest of the request is
-    /// in their language.
+    /// Returns the facts that were read last, for a page about a store that cannot be read. Sets the language of the
+    /// request to the language in these facts.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
-        let facts = Arc::clone(&self.facts.lock());
+        let facts = Arc::clone(&self.last_facts.lock());
         languages::set_language_and_kind(facts.language().value, facts.kind());
         facts
     }
 
+    /// Returns the reading half of the store.
     pub(super) fn store(&self) -> &StoreReader {
         &self.parts.store
     }
 
+    /// Returns the present day in UTC.
     pub(super) fn today(&self) -> Date {
         self.parts.clock.now().to_zoned(TimeZone::UTC).date()
     }
 
-    /// Returns the address for the public of a path of the window.
+    /// Returns the URL at which the public reaches a path of the window.
     pub(super) fn url(&self, path: &str) -> String {
         [&self.settings.url, path].concat()
     }
 
-    /// The picture of a link, with this text: its address, width and height, and its text.
-    pub(super) fn preview(&self, photo: &Photo, alt: String) -> (String, (u32, u32), String) {
-        let address = self.url(&photo.path(PhotoSize::Medium));
-        (address, photo.within(PhotoSize::Medium), alt)
+    /// Returns the picture that other sites show with a link to the page of a photo's animal.
+    pub(super) fn preview(&self, photo: &Photo, alt: String) -> Preview {
+        let (width, height) = photo.within(PhotoSize::Medium);
+        Preview {
+            url: self.url(&photo.path(PhotoSize::Medium)),
+            width,
+            height,
+            alt,
+        }
     }
 
-    /// Counts the animals that a filter finds, up to `most` and one more.
+    /// Counts the animals that a filter finds. Stops counting at `max_count + 1`, which means more than `max_count`.
     pub(super) async fn count(
         &self,
         moment: &Moment,
         filter: &Filter,
-        most: usize,
+        max_count: usize,
     ) -> Result<usize, StoreError> {
-        let key = (self.today(), filter.parameters(), most);
+        let key = CountKey {
+            today: self.today(),
+            parameters: filter.parameters(),
+            max_count,
+        };
         if let Some(count) = self.counts.find(&key, Some(moment.version)) {
             return Ok(count);
         }
-        let count = selection::count(self.store(), filter, &moment.fields, most).await?;
+
+        let count = selection::count(self.store(), filter, &moment.fields, max_count).await?;
         self.counts.insert(key, Some(moment.version), &count);
         Ok(count)
     }
 
-    /// Returns the kinds of animals among which a visitor chooses first, because every list shows them.
+    /// Returns the kinds of animals among which a visitor chooses first. They are counted once for each version,
+    /// because every list shows them.
     pub(super) async fn kinds(
         &self,
         moment: &Arc<Moment>,
-    ) -> Result<Reading<Arc<Vec<Kind>>>, StoreError> {
-        let count = || {
-            let store = self.parts.store.clone();
-            let moment = Arc::clone(moment);
-            async move { Ok(Arc::new(selection::kinds(&store, &moment.fields).await?)) }
-        };
-        self.kinds.read(moment.version, count).await
+    ) -> Result<Reading<Arc<Vec<CountedKind>>>, StoreError> {
+        self.kinds
+            .read(moment.version, || {
+                let store = self.parts.store.clone();
+                let moment = Arc::clone(moment);
+                async move {
+                    let kinds = selection::count_kinds(&store, &moment.fields).await?;
+                    Ok(Arc::new(kinds))
+                }
+            })
+            .await
     }
 
-    /// Returns the animals that became available again, because every feed has them.
+    /// Returns the animals that became available again. They are read once for each version, because every feed has
+    /// them.
     pub(super) async fn came_back(
         &self,
         moment: &Moment,
     ) -> Result<Reading<Arc<Vec<CameBack>>>, StoreError> {
-        let read = || {
-            let store = self.parts.store.clone();
-            async move { Ok(Arc::new(selection::read_came_back(&store).await?)) }
-        };
-        self.came_back.read(moment.version, read).await
+        self.came_back
+            .read(moment.version, || {
+                let store = self.parts.store.clone();
+                async move { Ok(Arc::new(selection::read_came_back(&store).await?)) }
+            })
+            .await
     }
 
-    /// Returns the animals at the end of a page. They are read and their cards are made once for each version, because
-    /// the page of every animal of a kind ends with the same ones.
-    pub(super) async fn others(
+    /// Returns the suggestions of the filter with these parameters. `read` reads them and makes their cards, once for
+    /// each version, because the page of every animal of a kind ends with the same suggestions.
+    pub(super) async fn suggestions(
         &self,
         moment: &Moment,
-        filter: Vec<Parameter>,
-        read: impl AsyncFnOnce() -> Result<Vec<Other>, StoreError>,
-    ) -> Result<Others, StoreError> {
-        let key = (self.today(), filter);
-        if let Some(others) = self.others.find(&key, Some(moment.version)) {
-            return Ok(others);
+        parameters: Vec<Parameter>,
+        read: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
+    ) -> Result<Suggestions, StoreError> {
+        let key = SuggestionsKey {
+            today: self.today(),
+            parameters,
+        };
+        if let Some(suggestions) = self.suggestions.find(&key, Some(moment.version)) {
+            return Ok(suggestions);
         }
-        let others = Arc::new(read().await?);
-        self.others.insert(key, Some(moment.version), &others);
-        Ok(others)
+
+        let suggestions = Arc::new(read().await?);
+        self.suggestions
+            .insert(key, Some(moment.version), &suggestions);
+        Ok(suggestions)
     }
 
-    /// Reads a page of the list, with these fields.
-    pub(super) async fn list<'f>(
+    /// Reads a page of the list, and the labels of the categories in it and in the filter.
+    pub(super) async fn list_page<'f>(
         &self,
         query: &Query,
         fields: &'f FieldSet,
-    ) -> Result<Listed<'f>, StoreError> {
+    ) -> Result<ListPage<'f>, StoreError> {
         let (pets, next) = selection::find(self.store(), query, fields).await?;
-        let mut labels = Labels::first(self.store()).await?;
-        let categories = pets.iter().map(|pet| pet.category_id);
-        let categories: Vec<i64> = categories.chain(query.filter.category_id).collect();
-        labels.learn(self.store(), categories).await?;
-        Ok(Listed {
+
+        let mut labels = Labels::with_first_categories(self.store()).await?;
+        let category_ids: Vec<i64> = pets
+            .iter()
+            .map(|pet| pet.category_id)
+            .chain(query.filter.category_id)
+            .collect();
+        labels.load(self.store(), category_ids).await?;
+
+        Ok(ListPage {
             fields,
             pets,
             labels,

@@ -1,4 +1,4 @@
-//! What the pages say about the store.
+//! The parts of pages that are about the store.
 
 use std::borrow::Cow;
 
@@ -13,51 +13,56 @@ use serde::Serialize;
 
 use super::{contact, shop::Shop};
 
-/// The name of the store, if it has one, as people can read it.
-pub(super) fn named(facts: &StoreFacts) -> Option<String> {
-    facts.name().value.map(|name| readable(name, usize::MAX))
+/// Returns the name of the store in a form that people can read, if the store has a name.
+pub(super) fn own_name(facts: &StoreFacts) -> Option<String> {
+    facts.name().value.map(readable_whole)
 }
 
-/// The name of the store, or what stands instead of it.
-pub(super) fn name(facts: &StoreFacts) -> String {
-    named(facts).unwrap_or_else(|| texts().no_store.to_owned())
+/// Returns the name of the store, or a text in its place.
+pub(super) fn display_name(facts: &StoreFacts) -> String {
+    own_name(facts).unwrap_or_else(|| texts().no_store.to_owned())
 }
 
-/// The ways to a person, as text and as links: not every computer has a program for these.
-pub(super) fn ways(facts: &StoreFacts) -> Markup {
-    let (email, telephone) = (&facts.profile.email, &facts.profile.telephone);
+/// Returns a text of any length in a form that people can read.
+fn readable_whole(text: &str) -> String {
+    readable(text, usize::MAX)
+}
+
+/// Renders the ways to a person, as links with the address as their text: not every computer has a program for such
+/// links.
+pub(super) fn contact_links(facts: &StoreFacts) -> Markup {
     html! {
-        @if let Some(number) = telephone {
-            a href=(contact::tel(number.as_str())) { (number.as_str()) }
+        @if let Some(number) = &facts.profile.telephone {
+            a href=(contact::telephone_url(number.as_str())) { (number.as_str()) }
         }
-        @if let Some(email) = email {
-            a href=(contact::mailto(email.as_str())) {
-                bdi { (readable(email.as_str(), usize::MAX)) }
+        @if let Some(email) = &facts.profile.email {
+            a href=(contact::mail_url(email.as_str())) {
+                bdi { (readable_whole(email.as_str())) }
             }
         }
     }
 }
 
-/// What the store tells about itself.
-pub(super) fn about(facts: &StoreFacts) -> Markup {
+/// Renders the text of the store about itself, if it has one.
+pub(super) fn about_section(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(about) = &facts.profile.about {
             section.text.us {
-                h2 { bdi { (name(facts)) } }
+                h2 { bdi { (display_name(facts)) } }
                 (paragraphs(about.as_str()))
             }
         }
     }
 }
 
-/// The end of a page. `feed` is the query of its feed.
+/// Renders the end of a page. `feed` is the query of its feed.
 pub(super) fn footer(facts: &StoreFacts, feed: &str) -> Markup {
     let profile = &facts.profile;
-    let has_ways = profile.email.is_some() || profile.telephone.is_some();
+    let has_contact_links = profile.email.is_some() || profile.telephone.is_some();
     html! {
         footer.bottom {
             div {
-                strong { bdi { (name(facts)) } }
+                strong { bdi { (display_name(facts)) } }
                 @if let Some(address) = &profile.address { p dir="auto" { (lines(address.as_str())) } }
             }
             @if let Some(hours) = &profile.hours {
@@ -66,10 +71,10 @@ pub(super) fn footer(facts: &StoreFacts, feed: &str) -> Markup {
                     p dir="auto" { (lines(hours.as_str())) }
                 }
             }
-            @if has_ways { div.ways { (ways(facts)) } }
+            @if has_contact_links { div.ways { (contact_links(facts)) } }
             div.ways {
                 @for Link { label, url } in profile.links.iter().flat_map(Links::all) {
-                    a href=(contact::encoded(url.as_str())) { bdi { (readable(label.as_str(), usize::MAX)) } }
+                    a href=(contact::ascii_url(url.as_str())) { bdi { (readable_whole(label.as_str())) } }
                 }
                 a href={ "/animals.atom" (feed) } type="application/atom+xml" { (texts().feed) }
             }
@@ -77,7 +82,9 @@ pub(super) fn footer(facts: &StoreFacts, feed: &str) -> Markup {
     }
 }
 
-/// A long text with the lines and paragraphs that its author made.
+/// Renders a long text with the lines and paragraphs of its author.
+///
+/// Example: `a`, a line end and `b` are one paragraph of two lines; with two line ends, they are two paragraphs.
 pub(super) fn paragraphs(text: &str) -> Markup {
     let mut text = Cow::Borrowed(text);
     if text.contains('\r') {
@@ -92,11 +99,12 @@ pub(super) fn paragraphs(text: &str) -> Markup {
     }
 }
 
-fn lines(all: &str) -> Markup {
+/// Renders the lines of a text.
+fn lines(paragraph: &str) -> Markup {
     html! {
-        @for (at, line) in all.trim().lines().enumerate() {
-            @if at > 0 { br; }
-            (text(&readable(line, usize::MAX)))
+        @for (index, line) in paragraph.trim().lines().enumerate() {
+            @if index > 0 { br; }
+            (text(&readable_whole(line)))
         }
     }
 }
@@ -119,38 +127,40 @@ pub(super) struct Organization {
     logo: Option<String>,
 }
 
-/// `None` if the store says nothing about itself.
+/// Describes the store. Returns `None` if it says nothing about itself.
 pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organization> {
     let profile = &facts.profile;
-    let in_one_line = |text: &str| {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        readable(&lines.collect::<Vec<_>>().join(", "), usize::MAX)
-    };
-    let all = Organization {
+    let address = profile.address.as_ref();
+    let telephone = profile.telephone.as_ref();
+    let email = profile.email.as_ref();
+    let organization = Organization {
         schema: "Organization",
-        name: named(facts),
+        name: own_name(facts),
         url: shop.url("/"),
-        address: profile
-            .address
-            .as_ref()
-            .map(|address| in_one_line(address.as_str())),
-        telephone: profile
-            .telephone
-            .as_ref()
-            .map(|number| number.as_str().to_owned()),
-        email: profile
-            .email
-            .as_ref()
-            .map(|email| readable(email.as_str(), usize::MAX)),
+        address: address.map(|address| in_one_line(address.as_str())),
+        telephone: telephone.map(|number| number.as_str().to_owned()),
+        email: email.map(|email| readable_whole(email.as_str())),
         logo: profile.logo.map(|logo| shop.url(&logo.path())),
     };
-    let said = [
-        &all.name,
-        &all.address,
-        &all.telephone,
-        &all.email,
-        &all.logo,
-    ];
-    let has_any = said.into_iter().any(Option::is_some);
-    has_any.then_some(all)
+
+    let has_content = organization.name.is_some()
+        || organization.address.is_some()
+        || organization.telephone.is_some()
+        || organization.email.is_some()
+        || organization.logo.is_some();
+    if has_content {
+        Some(organization)
+    } else {
+        None
+    }
+}
+
+/// Returns the lines of a text with commas between them.
+fn in_one_line(text: &str) -> String {
+    let lines: Vec<_> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    readable_whole(&lines.join(", "))
 }

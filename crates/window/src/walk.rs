@@ -27,14 +27,14 @@ use super::shop::Shop;
 /// The memory of a file that is made, in bytes: a page of usual animals, and another one that the connection buffers.
 const FILE_ROOM: usize = 128 << 10;
 
-/// The place of a file that is made, and its memory, which counts like that of any response.
+/// The place of a file that is made, and its memory, which counts like the memory of any response.
 pub(super) struct FilePermit {
     room: Reservation,
     _place: Reservation,
 }
 
 impl FilePermit {
-    /// Counts the memory of a longer piece.
+    /// Counts the memory of a longer piece. Fails if there is not enough.
     pub(super) fn make_room(&mut self, length: usize) -> Result<(), StoreError> {
         self.room
             .grow(length.max(FILE_ROOM))
@@ -42,8 +42,9 @@ impl FilePermit {
     }
 }
 
-/// Lets one more file be made. Fails with 503 if too many are, in total or for this address, or if there is no memory.
-pub(super) fn permit(
+/// Reserves the place and the memory of a file. Fails with 503 if too many files are made, in total or for this address,
+/// or if there is no memory.
+pub(super) fn reserve(
     files: &Arc<Account>,
     memory: &ResponseMemory,
     visitor: Option<ClientAddress>,
@@ -56,8 +57,9 @@ pub(super) fn permit(
     })
 }
 
-/// The next animals, newest first, and the position after them if more follow.
-pub(super) async fn step(
+/// Reads the animals before `before`, or the newest ones, when it is the visitor's turn. Returns them, newest first, and
+/// the position after them if more animals follow.
+pub(super) async fn next_animals(
     shop: &Shop,
     visitor: Option<ClientAddress>,
     before: Option<PetId>,
@@ -66,52 +68,51 @@ pub(super) async fn step(
     task::yield_now().await;
     let turn = shop.pieces.take(visitor.into()).await;
     let _turn = turn.map_err(|_| StoreError::Overloaded)?;
-    let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+
     let query = PetQuery {
         on_offer: true,
         newest_first: true,
-        limit,
+        limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
         after: before,
         ..PetQuery::default()
     };
     shop.store().list_offers(&query).await
 }
 
-/// The response with such a file.
-pub(super) fn response(
+/// Returns the response with a file that begins with the piece `first`. `pieces` makes the other ones.
+pub(super) fn file_response(
     media_type: &'static str,
     first: Bytes,
-    rest: impl Stream<Item = Result<Bytes, StoreError>> + Send + 'static,
+    pieces: impl Stream<Item = Result<Bytes, StoreError>> + Send + 'static,
 ) -> Response {
-    let rest = rest.map_err(|error| Arc::new(error) as Cause);
-    let all = stream::iter([Ok(first)]).chain(rest);
-    let mut response = Response::new(Body::File(Box::pin(all)));
+    let pieces = pieces.map_err(|error| Arc::new(error) as Cause);
+    let file = stream::iter([Ok(first)]).chain(pieces);
+    let mut response = Response::new(Body::File(Box::pin(file)));
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
-/// The same for a client that may have this file already, or accepts gzip. The tag is that of the moment before the file
-/// is made, so a client that has a newer part of it gets the file again.
-pub(super) fn for_client(
+/// Turns a file into the response to a client that may have it already, or accepts gzip. The tag is of the moment before
+/// the file is made, so a client that has a newer part of it gets the file again.
+pub(super) fn adapt_to_client(
     request: &HeaderMap,
     mut file: Response,
-    tag: Option<HeaderValue>,
+    tag: HeaderValue,
 ) -> Response {
     file.headers_mut().insert(header::VARY, compression::VARY);
-    let mut file = match tag {
-        Some(tag) => etag::respond(request, file, tag),
-        None => file,
-    };
-    if file.status() == StatusCode::OK && compression::prefers_gzip(request) {
-        file.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
-        return file.map(|body| match body {
-            Body::File(pieces) => Body::File(Box::pin(gzip_pieces(pieces))),
-            other => other,
-        });
+    let mut response = etag::respond(request, file, tag);
+    if response.status() != StatusCode::OK || !compression::prefers_gzip(request) {
+        return response;
     }
-    file
+
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_ENCODING, GZIP);
+    response.map(|body| match body {
+        Body::File(pieces) => Body::File(Box::pin(gzip_pieces(pieces))),
+        Body::Whole(_) | Body::Stream(_) => body,
+    })
 }
 
 #[cfg(test)]
@@ -123,7 +124,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_that_cannot_be_made_to_its_end_breaks_off() {
         let rest = stream::iter([Ok(Bytes::from_static(b"b")), Err(StoreError::Overloaded)]);
-        let mut body = response("text/csv", Bytes::from_static(b"a"), rest).into_body();
+        let mut body = file_response("text/csv", Bytes::from_static(b"a"), rest).into_body();
         for expected in ["a", "b"] {
             let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert_eq!(piece, expected);

@@ -1,4 +1,4 @@
-//! What the documents in XML share.
+//! The functions that the documents in XML share.
 
 use std::{io, sync::Arc};
 
