@@ -12,7 +12,7 @@ use super::{
     category_choice::{Species, SpeciesCategory, choose_for_species},
     commands::{NotDone, called},
     import_preview::{ImportPreview, show_preview},
-    paste::{self, LineReader, Pasted, PastedPet},
+    paste::{self, LineReader, PastedPet, PetTable},
     pasted_columns::{COLUMN_INPUT_PREFIX, HEADINGS_INPUT},
     pasted_text::PastedText,
     pet_schema::PetSchema,
@@ -23,9 +23,9 @@ use crate::{prelude::*, reply::Flash};
 
 /// The lines that were pasted into a form, read with the categories and the fields of the store.
 struct Import {
-    pasted: Pasted,
+    pet_table: PetTable,
     fields: FieldSet,
-    /// The categories that the lines name, and those that their species get.
+    /// The categories that the lines name, and the categories of their species.
     categories: Vec<Category>,
     /// The categories that the store does not have yet.
     new_categories: Vec<Category>,
@@ -70,19 +70,19 @@ async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<
         categories: &categories,
         values,
     };
-    let mut pasted = paste::read(text, form, reader);
-    reject_unused_categories(desk, &mut pasted, &categories).await?;
+    let mut pet_table = paste::read(text, form, reader);
+    reject_unused_categories(desk, &mut pet_table, &categories).await?;
     Ok(Import {
-        pasted,
+        pet_table,
         fields,
         categories,
         new_categories,
     })
 }
 
-/// Adds a category for each species whose label is not the name of a category yet, so that lines find it by this label.
+/// Adds a category for each species whose label does not name a category yet, so that its lines find a category.
 ///
-/// Returns those that are new to the store.
+/// Returns the categories that the store does not have yet.
 async fn add_categories_of_species(
     desk: &Desk<'_>,
     all_species: &BTreeSet<Species>,
@@ -119,14 +119,14 @@ async fn add_categories_of_species(
     Ok(new_categories)
 }
 
-/// Turns each line into an error whose category is a number that neither a category nor an animal has.
+/// Turns a line into an error if its category is a number that neither a category nor an animal has.
 async fn reject_unused_categories(
     desk: &Desk<'_>,
-    pasted: &mut Pasted,
+    pet_table: &mut PetTable,
     categories: &[Category],
 ) -> Result<(), StoreError> {
     let mut usage_by_id = HashMap::new();
-    for line in &mut pasted.lines {
+    for line in &mut pet_table.lines {
         let Ok(PastedPet { pet, .. }) = &line.result else {
             continue;
         };
@@ -145,14 +145,14 @@ async fn reject_unused_categories(
     Ok(())
 }
 
-/// Turns each line into an error that has a value of a unique field which an animal or an earlier line has.
+/// Turns a line into an error if an animal or an earlier line has the same value of a unique field.
 async fn reject_taken_values(
     desk: &Desk<'_>,
-    pasted: &mut Pasted,
+    pet_table: &mut PetTable,
     fields: &FieldSet,
 ) -> Result<(), ApiError> {
     let mut keys_of_earlier_lines = HashSet::new();
-    for line in &mut pasted.lines {
+    for line in &mut pet_table.lines {
         let Ok(PastedPet { fields: patch, .. }) = &line.result else {
             continue;
         };
@@ -207,10 +207,10 @@ async fn preview_lines(
     added_count: usize,
 ) -> Result<Reply, ApiError> {
     let mut import = read_import(desk, text, form).await?;
-    reject_taken_values(desk, &mut import.pasted, &import.fields).await?;
+    reject_taken_values(desk, &mut import.pet_table, &import.fields).await?;
 
     let mut errors = Errors::default();
-    let has_no_lines = import.pasted.lines.is_empty();
+    let has_no_lines = import.pet_table.lines.is_empty();
     if let Some(problem) = text.problem() {
         errors.add("lines", problem);
     } else if has_no_lines {
@@ -221,7 +221,7 @@ async fn preview_lines(
     }
     let preview = ImportPreview {
         form,
-        pasted: &import.pasted,
+        pet_table: &import.pet_table,
         schema: import.schema(),
         added_count,
     };
@@ -233,7 +233,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
     let import = read_import(desk, &text, form).await?;
-    let pasted = &import.pasted;
+    let pet_table = &import.pet_table;
     let Some(commands) = add_commands(&import) else {
         // For example, a category was renamed since the preview.
         return preview_lines(desk, &text, form, 0).await;
@@ -241,11 +241,11 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
     let preview = ImportPreview {
         form,
-        pasted,
+        pet_table,
         schema: import.schema(),
         added_count: 0,
     };
-    let left_out_headings = pasted.left_out_headings();
+    let left_out_headings = pet_table.left_out_headings();
     let confirmation = texts().left_out(&left_out_headings);
     if !left_out_headings.is_empty() && form.raw("left-out") != confirmation {
         let errors = Errors::for_field("left-out", texts().leave_out_first);
@@ -255,14 +255,14 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
         Ok(flash) => {
             desk.store().note_step(FirstStep::Import).await?;
-            if pasted.remaining_count > 0 {
-                preview_remaining_lines(desk, pasted).await
+            if pet_table.remaining_count > 0 {
+                preview_remaining_lines(desk, pet_table).await
             } else {
-                Ok(see_added_pets(pasted, flash))
+                Ok(see_added_pets(pet_table, flash))
             }
         }
         Err(not_done) => {
-            let errors = Errors::from_text(&message_about_line(pasted, &not_done));
+            let errors = Errors::from_text(&message_about_line(pet_table, &not_done));
             Ok(show_preview(desk, &preview, &errors).into())
         }
     }
@@ -272,13 +272,13 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 ///
 /// Returns `None` if a line or a column has an error, or if there are no lines.
 fn add_commands(import: &Import) -> Option<Vec<Command>> {
-    let pasted = &import.pasted;
-    if pasted.lines.is_empty() || !pasted.column_errors.is_empty() {
+    let pet_table = &import.pet_table;
+    if pet_table.lines.is_empty() || !pet_table.column_errors.is_empty() {
         return None;
     }
 
     let mut commands = Vec::new();
-    for line in &pasted.lines {
+    for line in &pet_table.lines {
         let PastedPet { pet, fields } = line.result.clone().ok()?;
         commands.push(Command::AddPet(pet, fields, Vec::new()));
     }
@@ -292,9 +292,9 @@ fn add_commands(import: &Import) -> Option<Vec<Command>> {
     Some(commands)
 }
 
-/// Shows a preview of the lines after those that were just added. Their columns have the same meanings.
-async fn preview_remaining_lines(desk: &Desk<'_>, pasted: &Pasted) -> Result<Reply, ApiError> {
-    let mut inputs = vec![("lines".to_owned(), pasted.remaining_text.clone())];
+/// Shows a preview of the lines after the lines that were just added. Their columns have the same meanings.
+async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Result<Reply, ApiError> {
+    let mut inputs = vec![("lines".to_owned(), pet_table.remaining_text.clone())];
     for (name, value) in desk.visit.form.fields() {
         if name.starts_with(COLUMN_INPUT_PREFIX) || name == HEADINGS_INPUT {
             inputs.push((name.clone(), value.clone()));
@@ -302,15 +302,15 @@ async fn preview_remaining_lines(desk: &Desk<'_>, pasted: &Pasted) -> Result<Rep
     }
     let next_form: Form = inputs.into_iter().collect();
     let text = PastedText::read(desk, &next_form).await?;
-    preview_lines(desk, &text, &next_form, pasted.lines.len()).await
+    preview_lines(desk, &text, &next_form, pet_table.lines.len()).await
 }
 
 /// Redirects to the page of the added animal, or to the list if there are several.
-fn see_added_pets(pasted: &Pasted, flash: Flash) -> Reply {
+fn see_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
     if flash.code == "added" {
         return Reply::See(format!("/animals/{}", flash.id), Some(flash));
     }
-    let has_sold_pet = pasted.lines.iter().any(|line| match &line.result {
+    let has_sold_pet = pet_table.lines.iter().any(|line| match &line.result {
         Ok(PastedPet { pet, .. }) => pet.status == PetStatus::Sold,
         Err(_) => false,
     });
@@ -324,8 +324,8 @@ fn see_added_pets(pasted: &Pasted, flash: Flash) -> Reply {
 }
 
 /// Returns the message about commands that were not carried out, with the number of the line that is the reason.
-fn message_about_line(pasted: &Pasted, not_done: &NotDone) -> String {
-    let line = not_done.index.and_then(|index| pasted.lines.get(index));
+fn message_about_line(pet_table: &PetTable, not_done: &NotDone) -> String {
+    let line = not_done.index.and_then(|index| pet_table.lines.get(index));
     match line {
         Some(line) => texts().on_line(line.number, &not_done.why),
         None => not_done.why.clone(),

@@ -4,7 +4,7 @@ use petstore_domain::{
     NewPet, PetId, PetStatus,
     store_area::{
         Category, Command, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValues, Label,
-        Preconditions, StorePet,
+        NewPhoto, Preconditions, StorePet,
     },
 };
 
@@ -131,7 +131,8 @@ fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Mark
     }
     html! {
         div.buttons {
-            // The Enter key presses the first button. The service adds no category if its name was corrected meanwhile.
+            // The Enter key presses the first button. If the name was corrected, the button adds no category, because its
+            // value is the old name.
             @if let Some(name) = new_name {
                 button.main name="new-category" value=(name.as_str()) {
                     (texts().add_with_category(&markup::readable(name.as_str(), SHORT)))
@@ -152,6 +153,22 @@ struct SubmittedPet {
     fields: FieldPatch,
     /// The name of the category that is added together with the animal, if the store does not have it.
     new_category: Option<Label>,
+}
+
+impl SubmittedPet {
+    /// Returns the commands that add the animal with these photos, and its new category.
+    fn into_commands(self, photos: Vec<NewPhoto>) -> Vec<Command> {
+        let category_id = self.pet.category_id;
+        let mut commands = vec![Command::AddPet(self.pet, self.fields, photos)];
+        if let Some(label) = self.new_category {
+            commands.push(Command::PutCategory {
+                id: category_id,
+                label,
+                preconditions: Preconditions::ABSENT,
+            });
+        }
+        commands
+    }
 }
 
 /// Adds the animal in the submitted form, or shows the form again with its errors.
@@ -176,30 +193,17 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         errors.add("pictures", texts().photos_lost(waiting.lost_count));
     }
     let form_to_show = form_with_photos(&desk.visit.form, &waiting.tokens);
-    let Some(SubmittedPet {
-        pet,
-        fields: field_patch,
-        new_category,
-    }) = submitted_pet
-    else {
-        return Ok(page(desk, &form_to_show, schema, &errors).into());
+    let commands = match submitted_pet {
+        Some(submitted_pet) if errors.is_empty() => submitted_pet.into_commands(waiting.photos),
+        _ => return Ok(page(desk, &form_to_show, schema, &errors).into()),
     };
-    if !errors.is_empty() {
-        return Ok(page(desk, &form_to_show, schema, &errors).into());
-    }
 
-    let category_id = pet.category_id;
-    let mut commands = vec![Command::AddPet(pet, field_patch, waiting.photos)];
-    if let Some(label) = new_category {
-        commands.push(Command::PutCategory {
-            id: category_id,
-            label,
-            preconditions: Preconditions::ABSENT,
-        });
-    }
     match desk.execute(commands).await? {
         Ok(flash) => Ok(see_added_pet(desk, flash)),
-        Err(not_done) => Ok(page(desk, &form_to_show, schema, &not_done.errors(&fields)).into()),
+        Err(not_done) => {
+            let errors = not_done.errors(&fields);
+            Ok(page(desk, &form_to_show, schema, &errors).into())
+        }
     }
 }
 
@@ -213,8 +217,8 @@ async fn read_pet(
     errors: &mut Errors,
 ) -> Result<Option<SubmittedPet>, ApiError> {
     let name = errors.take("name", forms::parse_name(form.raw("name")));
-    let category = category_choice::choose(desk, form, schema).await?;
-    let category = errors.take("category", category);
+    let chosen_category = category_choice::choose(desk, form, schema).await?;
+    let category = errors.take("category", chosen_category);
     let status = match form.get("status") {
         "" => Some(PetStatus::Available),
         typed_status => errors.take("status", forms::parse_status(typed_status)),

@@ -28,25 +28,15 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         fields: &fields,
     };
     let holding_order = holding_order(desk, &pet).await?;
-    let mut earlier_order = None;
-    if pet.status == PetStatus::Available && desk.may_write() {
-        earlier_order = newest_order(desk, &pet).await?;
-    }
+    let earlier_order = if pet.status == PetStatus::Available && desk.may_write() {
+        newest_order(desk, &pet).await?
+    } else {
+        None
+    };
     let history = history::show(desk, &pet).await?;
 
-    let has_work = desk.may_write() || holding_order.is_some() || pet.withdrawn.is_some();
     let content = html! {
-        div.animal {
-            (animal_top::portrait(desk, &pet, schema))
-            div.stack {
-                (animal_top::title(desk, &pet, &fields))
-                (animal_top::kennel_card(desk, &pet, &fields))
-                div #work.stack {
-                    @if has_work { (work(desk, &pet, &fields, holding_order.as_ref(), errors)) }
-                }
-                (animal_top::tools(desk, &pet))
-            }
-        }
+        (top(desk, &pet, schema, holding_order.as_ref(), errors))
         div.columns.wide {
             div.stack {
                 section.card.no-print { h2 { (texts().history) } (history) }
@@ -65,6 +55,30 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .following(Follows::Pet(pet.id.get()))
         .wrong_if(!errors.is_empty())
         .into())
+}
+
+/// Shows the portrait of the animal, and next to it what people ask first and what members can do.
+fn top(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    schema: PetSchema<'_>,
+    holding_order: Option<&Order>,
+    errors: &Errors,
+) -> Markup {
+    let has_work = desk.may_write() || holding_order.is_some() || pet.withdrawn.is_some();
+    html! {
+        div.animal {
+            (animal_top::portrait(desk, pet, schema))
+            div.stack {
+                (animal_top::title(desk, pet, schema.fields))
+                (animal_top::kennel_card(desk, pet, schema.fields))
+                div #work.stack {
+                    @if has_work { (work(desk, pet, schema.fields, holding_order, errors)) }
+                }
+                (animal_top::tools(desk, pet))
+            }
+        }
+    }
 }
 
 fn earlier_order_link(desk: &Desk<'_>, order: &Order) -> Markup {
@@ -110,7 +124,10 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
     html! {
         section.card {
             h2 { (texts().withdrawn) }
-            p { (texts().reason(withdrawal.reason)) ", " (markup::time(withdrawal.at, desk.visit.now)) }
+            p {
+                (texts().reason(withdrawal.reason)) ", "
+                (markup::time(withdrawal.at, desk.visit.now))
+            }
             @if let Some(note) = &withdrawal.note { p { (markup::text(note.as_str(), LONG)) } }
             @if desk.may_write() {
                 p.hint { (texts().restore_hint) }
@@ -130,7 +147,9 @@ fn order_card(desk: &Desk<'_>, pet: &StorePet, order: &Order, errors: &Errors) -
         section.card {
             h2 {
                 (texts().status(pet.status))
-                span.no-print { ", " a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) } }
+                span.no-print {
+                    ", " a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) }
+                }
             }
             // The card for a kennel hangs where everybody sees it.
             div.no-print { (orders::details(desk, order)) }

@@ -38,31 +38,24 @@ async fn execute_for_animal(
 pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
-    let terms = if is_sale(form) {
-        Some(OrderTerms::Completed)
-    } else {
-        let end = forms::parse_end_of_day(form, desk.visit.now);
-        errors.take("until", end).map(OrderTerms::ReservedUntil)
-    };
+    let terms = read_terms(desk, &mut errors);
     let order_values = order_inputs::parse_patch(
         form,
         desk.currency(),
         |name| form.all(name).next().is_some(),
         &mut errors,
     );
-    let Some(terms) = terms else {
-        return animal::show(desk, &errors).await;
+    let terms = match terms {
+        Some(terms) if errors.is_empty() => terms,
+        _ => return animal::show(desk, &errors).await,
     };
-    if !errors.is_empty() {
-        return animal::show(desk, &errors).await;
-    }
 
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let fields = desk.store().fields().await?;
-    let merged = MergedForm::new(form, &offer_form(&pet, &fields));
-    let concurrent_changes = merged.errors(false, |name, value| {
+    let merged_form = MergedForm::new(form, &offer_form(&pet, &fields));
+    let concurrent_changes = merged_form.errors(false, |name, value| {
         values::in_words(&[], desk.currency(), name, value)
     });
     let is_outdated = !concurrent_changes.is_empty();
@@ -71,21 +64,28 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Command::PatchPet {
             id: pet.id,
             patch: patch_before_order(&pet, terms),
-            preconditions: merged.preconditions(is_outdated),
+            preconditions: merged_form.preconditions(is_outdated),
         },
         Command::PlaceOrder(order),
     ];
     match desk.execute(commands).await? {
-        Ok(flash) => {
-            let path = format!("/animals/{}", pet.id.get());
-            Ok(Reply::See(path, Some(flash)))
-        }
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
         Err(_) if is_outdated => animal::show(desk, &concurrent_changes).await,
         Err(not_done) => {
             let message = lost_order_message(desk, &not_done.why).await?;
             animal::show(desk, &Errors::from_markup(message)).await
         }
     }
+}
+
+/// Reads from the form whether the order is a sale, or until when it reserves the animal.
+fn read_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
+    let form = &desk.visit.form;
+    if is_sale(form) {
+        return Some(OrderTerms::Completed);
+    }
+    let end = forms::parse_end_of_day(form, desk.visit.now);
+    errors.take("until", end).map(OrderTerms::ReservedUntil)
 }
 
 /// Returns the change of an animal that its new order needs.
@@ -208,7 +208,10 @@ async fn ask_to_cancel_order(
         back: &format!("/animals/{}", desk.visit.parameter),
     };
     let order = desk.store().get_order(order_id).await?;
-    let details = html! { @if let Some(order) = &order { (orders::details(desk, order)) } };
+    let details = match &order {
+        Some(order) => orders::details(desk, order),
+        None => html! {},
+    };
     Ok(question.ask(desk, &details))
 }
 

@@ -1,4 +1,4 @@
-//! What the list of animals is filtered by: its parameters, and the query that they mean.
+//! The filters of the list of animals: its parameters, and the query that they mean.
 
 use jiff::civil::Date;
 use petstore_domain::{
@@ -86,55 +86,29 @@ pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
     options
 }
 
+/// Returns the label of a status of the list; `None` if the list does not have this status.
+pub(super) fn status_filter_label(status: &str) -> Option<&'static str> {
+    let mut options = status_filter_options().into_iter();
+    let (_, label) = options.find(|(value, _)| *value == status)?;
+    Some(label)
+}
+
 impl<'f> Filters<'f> {
     /// Reads the filters in a form or a query, on the day `today`, which decides how old an animal is.
     pub(super) fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
-        let kept_names: Vec<&str> = form.all(KEPT_FILTER).collect();
-        let mut field_filters = read_field_filters(form, fields);
-        field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
-
-        let mut birth_dates = read_birth_dates(form, fields, today);
-        let has_room_for_age =
-            kept_names.len() < PetQuery::MOST_VALUES || kept_names.contains(&AGE);
-        let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
-        if is_age_left_out {
-            birth_dates = None;
-        }
-        let max_field_filters = PetQuery::MOST_VALUES - usize::from(birth_dates.is_some());
-        let mut left_out_labels = Vec::new();
-        for filter in field_filters.iter().skip(max_field_filters) {
-            left_out_labels.push(values::label_of(filter.field));
-        }
-        field_filters.truncate(max_field_filters);
-        if is_age_left_out {
-            left_out_labels.push(window_texts().age.to_owned());
-        }
-
-        let mut parameters = vec![
-            ("q".to_owned(), form.get("q")),
-            ("status".to_owned(), form.get("status")),
-            ("category".to_owned(), form.get("category")),
-        ];
-        if birth_dates.is_some() {
-            parameters.push((AGE.to_owned(), form.get(AGE)));
-        }
-        for filter in &field_filters {
-            parameters.push((values::input_of(filter.field), filter.value));
-        }
-        if form.get(SORT) == LONGEST_FIRST {
-            parameters.push((SORT.to_owned(), LONGEST_FIRST));
-        }
-        parameters.retain(|(_, value)| !value.is_empty());
+        let value_filters = ValueFilters::from_form(form, fields, today);
+        let parameters = list_parameters(form, &value_filters);
 
         let phrase = Phrase::new(form.get("q"));
         let is_impossible = phrase.is_none() && !form.get("q").is_empty();
         let mut query = PetQuery {
             category_id: form.integer("category"),
             phrase,
-            dates: birth_dates,
-            values: field_filters
+            dates: value_filters.birth_dates,
+            values: value_filters
+                .field_filters
                 .into_iter()
-                .map(|filter| filter.filter)
+                .map(|field_filter| field_filter.filter)
                 .collect(),
             newest_first: form.get(SORT) != LONGEST_FIRST,
             limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
@@ -147,7 +121,7 @@ impl<'f> Filters<'f> {
             parameters,
             query,
             is_impossible,
-            left_out_labels,
+            left_out_labels: value_filters.left_out_labels,
         }
     }
 
@@ -188,8 +162,7 @@ impl<'f> Filters<'f> {
             if status == self.get("status") {
                 continue;
             }
-            let options = status_filter_options();
-            let Some((_, label)) = options.into_iter().find(|(value, _)| *value == status) else {
+            let Some(label) = status_filter_label(status) else {
                 continue;
             };
             let mut query = self.query.clone();
@@ -208,6 +181,66 @@ impl<'f> Filters<'f> {
     pub(super) fn has_ages(&self) -> bool {
         self.fields.all().iter().any(FieldDefinition::is_birth)
     }
+}
+
+/// The filters by values of fields, at most as many as a search takes.
+struct ValueFilters<'f> {
+    field_filters: Vec<FieldFilter<'f>>,
+    /// The filter by an age, as days of birth.
+    birth_dates: Option<DateRange>,
+    /// The labels of the filters that were chosen although the search takes no more.
+    left_out_labels: Vec<String>,
+}
+
+impl<'f> ValueFilters<'f> {
+    /// Reads the filters in a form. If there are too many, the filters that the list had before stay.
+    fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
+        let kept_names: Vec<&str> = form.all(KEPT_FILTER).collect();
+        let mut field_filters = read_field_filters(form, fields);
+        field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
+        let mut birth_dates = read_birth_dates(form, fields, today);
+        let has_room_for_age =
+            kept_names.len() < PetQuery::MOST_VALUES || kept_names.contains(&AGE);
+        let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
+        if is_age_left_out {
+            birth_dates = None;
+        }
+
+        let max_field_filters = PetQuery::MOST_VALUES - usize::from(birth_dates.is_some());
+        let mut left_out_labels = Vec::new();
+        for filter in field_filters.iter().skip(max_field_filters) {
+            left_out_labels.push(values::label_of(filter.field));
+        }
+        field_filters.truncate(max_field_filters);
+        if is_age_left_out {
+            left_out_labels.push(window_texts().age.to_owned());
+        }
+        Self {
+            field_filters,
+            birth_dates,
+            left_out_labels,
+        }
+    }
+}
+
+/// Returns the names and values of the parameters of the list that are not empty.
+fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<(String, &'f str)> {
+    let mut parameters = vec![
+        ("q".to_owned(), form.get("q")),
+        ("status".to_owned(), form.get("status")),
+        ("category".to_owned(), form.get("category")),
+    ];
+    if value_filters.birth_dates.is_some() {
+        parameters.push((AGE.to_owned(), form.get(AGE)));
+    }
+    for filter in &value_filters.field_filters {
+        parameters.push((values::input_of(filter.field), filter.value));
+    }
+    if form.get(SORT) == LONGEST_FIRST {
+        parameters.push((SORT.to_owned(), LONGEST_FIRST));
+    }
+    parameters.retain(|(_, value)| !value.is_empty());
+    parameters
 }
 
 /// Reads the filters by fields in a form. A value that its field cannot have is left out.

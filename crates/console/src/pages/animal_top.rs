@@ -38,8 +38,8 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
             @for (index, photo) in photos.iter().enumerate().skip(1) {
                 li {
                     a href=(photo.path(PhotoSize::Large)) {
-                        img class=[focus(photo.focus)] src=(photo.path(PhotoSize::Small)) alt=(animal.alt(index, photo))
-                            width="72" height="54" loading="lazy";
+                        img class=[focus(photo.focus)] src=(photo.path(PhotoSize::Small))
+                            alt=(animal.alt(index, photo)) width="72" height="54" loading="lazy";
                     }
                 }
             }
@@ -66,7 +66,10 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
         div.print {
             @if let Some(species) = species { p { (species) } }
             @if let Some(story) = animal.description() { p { (markup::lines(story)) } }
-            @if let Some(page) = public_page(desk, pet) { (markup::qr_code(&page, &page)) p { (page) } }
+            @if let Some(page) = public_page(desk, pet) {
+                (markup::qr_code(&page, &page))
+                p { (page) }
+            }
         }
     }
 }
@@ -104,7 +107,9 @@ pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                     a.button href={ (path) "/edit" } { (texts().edit) }
                     @if has_photos { a.button href={ (path) "/photos" } { (texts().manage_photos) } }
                 }
-                @if let Some(page) = public_page(desk, pet) { a.button href=(page) { (texts().public_page) } }
+                @if let Some(page) = public_page(desk, pet) {
+                    a.button href=(page) { (texts().public_page) }
+                }
                 button type="button" data-print { (texts().print) }
             }
         }

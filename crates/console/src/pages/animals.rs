@@ -58,13 +58,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
 
     let count_text = wording::animal_count(list_page.count, pets.len(), MAX_COUNT);
     let content = html! {
-        div.head {
-            h1 { (texts().animals_heading) }
-            div.buttons {
-                a href="/categories" { (texts().categories) }
-                @if desk.may_write() { a.button href="/add" { (texts().add_animals) } }
-            }
-        }
+        (page_head(desk))
         (errors.summary())
         (filter_form(&filters, &categories))
         div #results.stack data-live data-found=(count_text) {
@@ -81,6 +75,18 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     Ok(Page::new(texts().animals_heading, content)
         .following(follows)
         .into())
+}
+
+fn page_head(desk: &Desk<'_>) -> Markup {
+    html! {
+        div.head {
+            h1 { (texts().animals_heading) }
+            div.buttons {
+                a href="/categories" { (texts().categories) }
+                @if desk.may_write() { a.button href="/add" { (texts().add_animals) } }
+            }
+        }
+    }
 }
 
 /// A page of the list of animals.
@@ -282,27 +288,41 @@ async fn pet_table(
         (table(desk, pets, schema, &orders, has_form))
         (page_links(first_page.as_deref(), next_page.as_deref()))
     };
-    if !has_form {
-        return Ok(table);
+    if has_form {
+        Ok(selection_form(desk, form, filters, schema, errors, &table))
+    } else {
+        Ok(table)
     }
+}
 
+/// Shows a table of animals in the form that changes the selected ones.
+fn selection_form(
+    desk: &Desk<'_>,
+    form: &Form,
+    filters: &Filters<'_>,
+    schema: PetSchema<'_>,
+    errors: &Errors,
+    table: &Markup,
+) -> Markup {
     let default_end = desk.default_end().strftime("%F").to_string();
-    let bar = selected::bar(
+    let action_bar = selected::bar(
         (schema.categories, schema.fields),
         (form, &default_end),
         errors,
     );
-    Ok(html! {
+    html! {
         form.several method="post" action="/animals/selected" {
             (desk.key("selected"))
             // The form leads back to this page of the list.
             input type="hidden" name=(AFTER) value=(form.raw(AFTER));
-            @for (name, value) in &filters.parameters { input type="hidden" name=(name) value=(value); }
+            @for (name, value) in &filters.parameters {
+                input type="hidden" name=(name) value=(value);
+            }
             a.skip href="#selected" { (texts().skip_list) }
             (table)
-            (bar)
+            (action_bar)
         }
-    })
+    }
 }
 
 /// Shows animals with their pictures and what tells them apart, and with the contacts of `orders`.
@@ -315,19 +335,6 @@ fn table(
     orders: &[Order],
     has_boxes: bool,
 ) -> Markup {
-    let labels = [
-        texts().name,
-        texts().price,
-        texts().status_label,
-        texts().number,
-        texts().changed_at,
-    ];
-    let headings = html! {
-        @if has_boxes {
-            td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }
-        }
-        (markup::headings(&labels))
-    };
     let mut drawings = Drawings::default();
     let rows = html! {
         @for (index, pet) in pets.iter().enumerate() {
@@ -348,14 +355,31 @@ fn table(
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
                 td data-label=(texts().changed_at) {
                     small {
-                        @if let Some(updated_at) = pet.updated_at { (markup::time(updated_at, desk.visit.now)) }
-                        @else { "–" }
+                        @if let Some(updated_at) = pet.updated_at {
+                            (markup::time(updated_at, desk.visit.now))
+                        } @else { "–" }
                     }
                 }
             }
         }
     };
-    html! { (drawings.symbols()) (markup::table(&headings, &rows)) }
+    html! { (drawings.symbols()) (markup::table(&table_headings(has_boxes), &rows)) }
+}
+
+fn table_headings(has_boxes: bool) -> Markup {
+    let labels = [
+        texts().name,
+        texts().price,
+        texts().status_label,
+        texts().number,
+        texts().changed_at,
+    ];
+    html! {
+        @if has_boxes {
+            td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }
+        }
+        (markup::headings(&labels))
+    }
 }
 
 /// Shows the box that selects an animal. Its value is the id and the version of the animal, such as `7:3`.

@@ -51,6 +51,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
+/// Shows the categories with their numbers, each with a link to its animals.
 fn table(categories: &[Category]) -> Markup {
     let rows = html! {
         @for category in categories {

@@ -22,7 +22,7 @@ pub(super) const MAX_CONCURRENT_READS: usize = 8;
 /// The first categories of a store in the order of their numbers.
 struct FirstCategories {
     categories: Vec<Category>,
-    /// The number of the last of these categories; `None` if the store has no others.
+    /// The number of the last category here, if the store has more categories.
     last_id: Option<i64>,
 }
 
@@ -47,7 +47,7 @@ impl Desk<'_> {
         Ok(page.into_iter().find(|category| category.id == id))
     }
 
-    /// Returns the categories with these numbers, without those that have no name.
+    /// Returns the categories with these numbers. A number without a name is left out.
     pub(super) async fn load_categories(
         &self,
         ids: BTreeSet<i64>,
@@ -73,7 +73,7 @@ impl Desk<'_> {
         Ok(choices.categories)
     }
 
-    /// Returns the categories that a form proposes, and all categories with one of these names or numbers.
+    /// Returns the categories that a form proposes, and all categories that `names` has by their name or their number.
     pub(super) async fn load_categories_by_names(
         &self,
         names: impl IntoIterator<Item = impl AsRef<str>>,

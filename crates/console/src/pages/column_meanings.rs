@@ -1,4 +1,5 @@
-//! What a column of pasted lines can be: a member of an animal or a field, known by its heading in any language.
+//! The possible meanings of a column of pasted lines: a member of an animal or a field, known by its heading in any
+//! language.
 
 use std::collections::HashMap;
 

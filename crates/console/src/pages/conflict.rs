@@ -17,7 +17,6 @@ pub(super) async fn show(
     stored_pet: &StorePet,
     schema: PetSchema<'_>,
 ) -> Result<Reply, ApiError> {
-    let last_change = history::last(desk, stored_pet.id).await?;
     let holding_order = pet_orders::holding_order(desk, stored_pet).await?;
     let submitted_form = animal_fields::with_named_category(&desk.visit.form, schema.categories);
     let stored_form = animal_fields::stored_form(stored_pet, schema);
@@ -33,21 +32,14 @@ pub(super) async fn show(
         holding_order.as_ref(),
     );
     let stored_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
+    let last_change = history::last(desk, stored_pet.id).await?;
     let content = html! {
         h1 { (texts().conflict) }
         p { (texts().conflict_hint) }
         div.columns {
             section.card #theirs {
                 h2 { (texts().theirs) }
-                dl {
-                    @for ComparedValue { label, stored_value, differs } in stored_values {
-                        dt { (label) }
-                        dd {
-                            (stored_value)
-                            @if differs { " " span.badge.fails { (texts().different) } }
-                        }
-                    }
-                }
+                (value_list(&stored_values))
                 @if let Some(change) = last_change {
                     p.hint {
                         (texts().changed_by(&wording::actor(&change.actor))) ", "
@@ -70,4 +62,19 @@ pub(super) async fn show(
     Ok(Page::new(texts().conflict, content)
         .with_status(StatusCode::CONFLICT)
         .into())
+}
+
+/// Shows the stored values. Those that differ from the submitted form have a badge.
+fn value_list(stored_values: &[ComparedValue]) -> Markup {
+    html! {
+        dl {
+            @for value in stored_values {
+                dt { (value.label) }
+                dd {
+                    (value.stored_value)
+                    @if value.differs { " " span.badge.fails { (texts().different) } }
+                }
+            }
+        }
+    }
 }

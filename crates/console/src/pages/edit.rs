@@ -1,6 +1,6 @@
-//! Editing an animal. If somebody else has changed it meanwhile, both versions are shown.
+//! Editing an animal. If somebody else has changed the animal since the form was shown, the page shows both versions.
 
-use petstore_domain::store_area::{Command, Resource, StorePet};
+use petstore_domain::store_area::{Command, PetPatch, Resource, StorePet};
 
 use super::{
     animal_fields::{inputs, read_patch, stored_form, with_named_category},
@@ -83,19 +83,32 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
     let mut errors = Errors::default();
     values::report_deleted_fields(&fields, submitted_form, &mut errors);
-    let merged = MergedForm::new(
+    let merged_form = MergedForm::new(
         &with_named_category(submitted_form, &categories),
         &stored_form(&pet, schema),
     );
-    let patch = read_patch(desk, &merged.form, &pet, schema, &mut errors);
+    let patch = read_patch(desk, &merged_form.form, &pet, schema, &mut errors);
     if !errors.is_empty() {
-        return page(desk, &pet, &merged.form, schema, &errors).await;
+        return page(desk, &pet, &merged_form.form, schema, &errors).await;
     }
 
+    save_patch(desk, &pet, patch, &merged_form, schema).await
+}
+
+/// Saves a change of an animal, or shows what prevents it.
+///
+/// If two people changed the same input, nothing is saved, and the page shows both versions.
+async fn save_patch(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    patch: PetPatch,
+    merged_form: &MergedForm,
+    schema: PetSchema<'_>,
+) -> Result<Reply, ApiError> {
     let command = Command::PatchPet {
         id: pet.id,
         patch,
-        preconditions: merged.preconditions(merged.is_conflict()),
+        preconditions: merged_form.preconditions(merged_form.is_conflict()),
     };
     match desk.execute(vec![command]).await? {
         Ok(flash) => {
@@ -107,8 +120,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             ..
         }) => show_conflict(desk, &stored_pet, schema).await,
         Err(not_done) => {
-            let errors = not_done.errors(&fields);
-            page(desk, &pet, &merged.form, schema, &errors).await
+            let errors = not_done.errors(schema.fields);
+            page(desk, pet, &merged_form.form, schema, &errors).await
         }
     }
 }

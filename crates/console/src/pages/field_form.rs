@@ -111,6 +111,7 @@ pub(super) fn choice_inputs(field: &FieldDefinition, form: &Form, errors: &Error
     }
 }
 
+/// Shows a choice with the input for its label and the box that removes it.
 fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors) -> Markup {
     let id = choice_label_input(value);
     let readable_value = markup::readable(value, SHORT);
@@ -136,7 +137,7 @@ fn is_removed(form: &Form, value: &str) -> bool {
         .any(|removed_value| removed_value == value)
 }
 
-/// What is needed to read the form of a field.
+/// A reader of the form of a field.
 pub(super) struct FieldFormReader<'r> {
     pub(super) form: &'r Form,
     /// The field as it is; `None` for a new field.
@@ -155,10 +156,13 @@ impl FieldFormReader<'_> {
         errors: &mut Errors,
     ) -> Option<FieldDefinition> {
         let form = self.form;
-        let label = forms::parse_label(form.get("label"));
-        let label = errors.take("label", label.map_err(|_| texts().field_label_invalid));
-        let kind: Result<FieldKind, _> = form.get("kind").parse();
-        let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing));
+        let label = forms::parse_label(form.get("label")).map_err(|_| texts().field_label_invalid);
+        let label = errors.take("label", label);
+        let kind = form
+            .get("kind")
+            .parse()
+            .map_err(|_| texts().field_kind_missing);
+        let kind: Option<FieldKind> = errors.take("kind", kind);
 
         let mut choices = None;
         if kind == Some(FieldKind::Choice) {
@@ -202,8 +206,8 @@ impl FieldFormReader<'_> {
         }
     }
 
-    /// Reads the choices, each with its label: the present ones that the form does not remove, and those that were
-    /// typed, one on each line.
+    /// Reads the choices, each with its label: the present choices that the form does not remove, and the new choices that
+    /// were typed, one on each line.
     fn read_choices(&self, errors: &mut Errors) -> Option<Choices> {
         let present_values = self.present_field.map(choice_values).unwrap_or_default();
         let mut values = present_values.to_vec();

@@ -44,6 +44,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(staff::settings_page(texts().fields, hint, errors, &content))
 }
 
+/// Shows the fields with their members, each with a link to its form.
 fn table(fields: &FieldSet) -> Markup {
     let labels = [
         texts().field_label,
@@ -181,8 +182,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing_page(texts().no_field));
     };
     let submitted_form = with_unticked_boxes(&desk.visit.form);
-    let merged = MergedForm::new(&submitted_form, &form_of_field(&field));
-    let form = &merged.form;
+    let merged_form = MergedForm::new(&submitted_form, &form_of_field(&field));
+    let form = &merged_form.form;
 
     let mut errors = Errors::default();
     let reader = FieldFormReader {
@@ -193,8 +194,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(changed_field) = reader.read(Some(field.name.clone()), &mut errors) else {
         return Ok(page(desk, &field, form, &errors));
     };
-    if merged.is_conflict() {
-        let errors = merged.errors(true, input_in_words);
+    if merged_form.is_conflict() {
+        let errors = merged_form.errors(true, input_in_words);
         return Ok(page(desk, &field, form, &errors));
     }
     if let Some(question_page) = ask_about_effects(desk, &field, &changed_field).await? {

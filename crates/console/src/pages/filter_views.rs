@@ -6,7 +6,7 @@ use petstore_languages::quoted;
 use super::{
     animal_filters::{
         AGE, ALL_STATUSES, Filters, KEPT_FILTER, LONGEST_FIRST, SORT, filterable_fields,
-        status_filter_options,
+        status_filter_label, status_filter_options,
     },
     category_names::MAX_PROPOSED_CATEGORIES,
     parts::link,
@@ -84,18 +84,21 @@ fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Ma
                 }
             }
             @if offers_ages {
-                @for age in Age::ALL {
-                    li { (adding_chip(&filters.path_with(&[(AGE, age.as_str())]), window_texts().age_range(age))) }
+                @for age in &Age::ALL {
+                    @let path = filters.path_with(&[(AGE, age.as_str())]);
+                    li { (adding_chip(&path, window_texts().age_range(*age))) }
                 }
             }
             @if offers_sold {
-                li { (adding_chip(&filters.path_with(&[("status", ALL_STATUSES)]), texts().add_sold)) }
+                @let path = filters.path_with(&[("status", ALL_STATUSES)]);
+                li { (adding_chip(&path, texts().add_sold)) }
             }
             @if chips.len() > 1 { li { (adding_chip(&path_without_filters, texts().clear)) } }
         }
     }
 }
 
+/// Shows a chip that adds a filter, or that leads to the list without filters.
 fn adding_chip(path: &str, label: &str) -> Markup {
     html! { a.more href=(path) { (label) } }
 }
@@ -111,9 +114,8 @@ fn filter_in_words(
     match (name, filters.query.category_id) {
         ("q", _) => quoted(&markup::readable(value, SHORT)),
         ("status", _) => {
-            let options = status_filter_options();
-            let option = options.into_iter().find(|(status, _)| *status == value);
-            option.map_or(value, |(_, label)| label).to_owned()
+            let label = status_filter_label(value).unwrap_or(value);
+            label.to_owned()
         }
         ("category", Some(id)) => markup::category(categories, id),
         (AGE, _) => {
@@ -192,6 +194,7 @@ fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     input.choose(&options)
 }
 
+/// Shows the select for the age of the animals.
 fn age_select(filters: &Filters<'_>) -> Markup {
     let mut options = vec![("", texts().any_value)];
     for age in &Age::ALL {
@@ -206,6 +209,7 @@ fn age_select(filters: &Filters<'_>) -> Markup {
     input.choose(&options)
 }
 
+/// Shows the select for the value of a field.
 fn field_select(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
     let id = values::input_of(field);
     let label = values::label_of(field);

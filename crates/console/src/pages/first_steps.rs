@@ -1,4 +1,4 @@
-//! What a new store does first, on the page Today. Each step is shown until it is done, and all steps until a member of
+//! The first steps of a new store, on the page Today. Each step is shown until it is done, and all steps until a member of
 //! the staff hides them.
 
 use petstore_domain::{Role, store_area::FirstStep};
@@ -14,6 +14,12 @@ struct Step {
     text: &'static str,
 }
 
+impl Step {
+    fn new(path: &'static str, text: &'static str) -> Self {
+        Self { path, text }
+    }
+}
+
 /// Shows the steps that remain and that the member can do. Returns `None` if there are none.
 pub(super) async fn remaining_steps(
     desk: &Desk<'_>,
@@ -27,35 +33,20 @@ pub(super) async fn remaining_steps(
     let is_manager = desk.role() >= Role::Manager;
     let mut steps = Vec::new();
     if is_manager && desk.visit.facts.name().value.is_none() {
-        steps.push(Step {
-            path: "/settings/store",
-            text: texts().step_store,
-        });
+        steps.push(Step::new("/settings/store", texts().step_store));
     }
     if is_empty_store {
-        steps.push(Step {
-            path: "/add",
-            text: texts().step_animal,
-        });
+        steps.push(Step::new("/add", texts().step_animal));
     }
     if !noted_steps.contains(FirstStep::Import.as_str()) {
-        steps.push(Step {
-            path: "/add#lines",
-            text: texts().step_import,
-        });
+        steps.push(Step::new("/add#lines", texts().step_import));
     }
     if is_manager && desk.store().list_staff().await?.len() < 2 {
-        steps.push(Step {
-            path: "/settings/staff",
-            text: texts().step_colleague,
-        });
+        steps.push(Step::new("/settings/staff", texts().step_colleague));
     }
     let has_window = desk.visit.console.settings.window.is_some();
     if has_window && !noted_steps.contains(FirstStep::Window.as_str()) {
-        steps.push(Step {
-            path: WINDOW_PATH,
-            text: texts().step_window,
-        });
+        steps.push(Step::new(WINDOW_PATH, texts().step_window));
     }
 
     if steps.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::{
     column_meanings::column_choices,
-    paste::{Line, Pasted, PastedPet},
+    paste::{Line, PastedPet, PetTable},
     pasted_columns::{Column, HEADINGS_INPUT},
     pet_schema::PetSchema,
     values,
@@ -13,7 +13,7 @@ use petstore_domain::store_area::{FieldSet, Given};
 /// The lines that a preview shows.
 pub(super) struct ImportPreview<'p> {
     pub(super) form: &'p Form,
-    pub(super) pasted: &'p Pasted,
+    pub(super) pet_table: &'p PetTable,
     pub(super) schema: PetSchema<'p>,
     /// The number of animals of earlier lines that were just added.
     pub(super) added_count: usize,
@@ -22,12 +22,12 @@ pub(super) struct ImportPreview<'p> {
 /// Returns the page with a preview. Without errors, it has a form that adds the animals.
 pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors: &Errors) -> Page {
     let form = preview.form;
-    let pasted = preview.pasted;
-    let line_count = pasted.lines.len();
-    let remaining_count = pasted.remaining_count;
-    let wrong_lines = pasted.lines.iter().filter(|line| line.result.is_err());
+    let pet_table = preview.pet_table;
+    let line_count = pet_table.lines.len();
+    let remaining_count = pet_table.remaining_count;
+    let wrong_lines = pet_table.lines.iter().filter(|line| line.result.is_err());
     let wrong_count = wrong_lines.count();
-    let has_column_errors = !pasted.column_errors.is_empty();
+    let has_column_errors = !pet_table.column_errors.is_empty();
     let is_wrong = wrong_count > 0 || has_column_errors || !errors.is_empty();
 
     let content = html! {
@@ -36,16 +36,16 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
             div.flash role="status" { (texts().lines_added(preview.added_count)) }
         }
         (errors.summary())
-        (pasted.column_errors.summary())
+        (pet_table.column_errors.summary())
         @if remaining_count > 0 { p { (texts().first_lines(line_count, remaining_count)) } }
         @if wrong_count > 0 && !has_column_errors {
             div.problem role="alert" tabindex="-1" autofocus { (texts().wrong_lines(wrong_count)) }
         } @else if !has_column_errors && line_count > 0 {
-            (add_form(desk, form, pasted))
+            (add_form(desk, form, pet_table))
         }
-        div.scrolls tabindex="0" { (table(desk, pasted, preview.schema)) }
+        div.scrolls tabindex="0" { (table(desk, pet_table, preview.schema)) }
         form.card.stack method="post" action="/add/preview" {
-            (column_inputs(pasted, preview.schema.fields))
+            (column_inputs(pet_table, preview.schema.fields))
             details open[is_wrong] {
                 summary { (texts().change_lines) }
                 (Input::from_form("lines", texts().paste, form, errors).as_textarea().show())
@@ -57,14 +57,14 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
 }
 
 /// Shows the form that adds the animals of the preview. A person must agree to columns that are left out.
-fn add_form(desk: &Desk<'_>, form: &Form, pasted: &Pasted) -> Markup {
-    let left_out_headings = pasted.left_out_headings();
+fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
+    let left_out_headings = pet_table.left_out_headings();
     html! {
         form.card.stack method="post" action="/add/many" {
-            (desk.key(&format!("many-{}", pasted.remaining_count)))
+            (desk.key(&format!("many-{}", pet_table.remaining_count)))
             (hidden_input("lines", form.raw("lines")))
-            (hidden_input(HEADINGS_INPUT, headings_value(pasted)))
-            @for column in &pasted.columns { (hidden_input(&column.id, &column.input)) }
+            (hidden_input(HEADINGS_INPUT, headings_value(pet_table)))
+            @for column in &pet_table.columns { (hidden_input(&column.id, &column.input)) }
             @if !left_out_headings.is_empty() {
                 @let label = texts().left_out(&left_out_headings);
                 fieldset {
@@ -76,7 +76,7 @@ fn add_form(desk: &Desk<'_>, form: &Form, pasted: &Pasted) -> Markup {
                 }
             }
             div.buttons {
-                button.main { (texts().add_count(pasted.lines.len())) }
+                button.main { (texts().add_count(pet_table.lines.len())) }
                 span.muted { (texts().preview_hint) }
             }
         }
@@ -91,12 +91,12 @@ fn hidden_input(name: &str, value: &str) -> Markup {
 const HEADINGS_VALUES: [&str; 2] = ["no", "yes"];
 
 /// Returns the value of [`HEADINGS_INPUT`] for these lines.
-fn headings_value(pasted: &Pasted) -> &'static str {
-    HEADINGS_VALUES[usize::from(pasted.has_headings)]
+fn headings_value(pet_table: &PetTable) -> &'static str {
+    HEADINGS_VALUES[usize::from(pet_table.has_headings)]
 }
 
 /// Shows an input for the first line and an input for the meaning of each column.
-fn column_inputs(pasted: &Pasted, fields: &FieldSet) -> Markup {
+fn column_inputs(pet_table: &PetTable, fields: &FieldSet) -> Markup {
     let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
     choices.extend(column_choices(fields));
 
@@ -107,15 +107,15 @@ fn column_inputs(pasted: &Pasted, fields: &FieldSet) -> Markup {
     let headings_input = Input {
         id: HEADINGS_INPUT,
         label: texts().first_line,
-        value: headings_value(pasted),
+        value: headings_value(pet_table),
         ..Input::default()
     };
     html! {
         h2 { (texts().columns) }
         div.fields {
             (headings_input.choose(&headings_choices))
-            @for column in &pasted.columns {
-                (column_input(column, &choices, &pasted.column_errors))
+            @for column in &pet_table.columns {
+                (column_input(column, &choices, &pet_table.column_errors))
             }
         }
     }
@@ -133,10 +133,10 @@ fn column_input(column: &Column, choices: &[(String, String)], errors: &Errors) 
     input.choose(choices)
 }
 
-/// Shows the lines with their columns, except those that are left out. A valid line shows the values that it would add.
-fn table(desk: &Desk<'_>, pasted: &Pasted, schema: PetSchema<'_>) -> Markup {
+/// Shows the lines without the columns that are left out. A valid line shows the values that it would add.
+fn table(desk: &Desk<'_>, pet_table: &PetTable, schema: PetSchema<'_>) -> Markup {
     let mut labels = vec![texts().line];
-    for column in &pasted.columns {
+    for column in &pet_table.columns {
         if !column.input.is_empty() {
             labels.push(&column.label);
         }
@@ -144,10 +144,10 @@ fn table(desk: &Desk<'_>, pasted: &Pasted, schema: PetSchema<'_>) -> Markup {
     labels.push(texts().check);
 
     let rows = html! {
-        @for line in &pasted.lines {
+        @for line in &pet_table.lines {
             tr.wrong[line.result.is_err()] {
                 td.number data-label=(texts().line) { (line.number) }
-                @for (index, column) in pasted.columns.iter().enumerate() {
+                @for (index, column) in pet_table.columns.iter().enumerate() {
                     @if !column.input.is_empty() {
                         td.first[column.input == "name"] data-label=(column.label) {
                             (cell(desk, line, index, column, schema))

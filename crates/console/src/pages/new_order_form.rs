@@ -17,7 +17,7 @@ pub(super) fn offer_form(pet: &StorePet, fields: &FieldSet) -> Form {
     Form::from_pairs(&[("version", &pet.version.to_string()), ("price", &price)])
 }
 
-/// What a new order does with the animal.
+/// The effect of a new order on its animal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Act {
     Reserve,
@@ -39,7 +39,7 @@ pub(super) fn is_sale(form: &Form) -> bool {
     form.get("do") == Act::Sell.value()
 }
 
-/// Shows a button that reserves the animal and a button that sells it, each of which opens its form.
+/// Shows a button that opens the form to reserve the animal, and a button that opens the form to sell it.
 ///
 /// After one of these forms was submitted, it is open, with its values and `errors`.
 pub(super) fn new_order_forms(
@@ -62,6 +62,7 @@ pub(super) fn new_order_forms(
     };
 
     let no_errors = Errors::default();
+    let path = format!("/animals/{}/order", pet.id.get());
     html! {
         div.acts {
             @for act in [Act::Reserve, Act::Sell] {
@@ -71,7 +72,7 @@ pub(super) fn new_order_forms(
                 @let errors = if is_submitted_act { errors } else { &no_errors };
                 details name="order" open[is_submitted && is_submitted_act] {
                     summary.button.main[act == Act::Reserve] { (opening_label(act)) }
-                    form.card.fields data-draft id=(act.value()) method="post" action={ "/animals/" (pet.id.get()) "/order" } {
+                    form.card.fields data-draft id=(act.value()) method="post" action=(path) {
                         (desk.key("order"))
                         (merge::hidden_fields(&offer_form))
                         (inputs(desk, act, form, errors, id_prefix))
@@ -97,9 +98,9 @@ fn submit_label(act: Act) -> &'static str {
     }
 }
 
-/// Shows the inputs of a form that reserves or sells an animal. The details are in a part that opens.
+/// Shows the inputs of a form that reserves or sells an animal. A part of the form that opens has the details.
 ///
-/// The ids of the inputs begin with `id_prefix`, because the page has two of these forms.
+/// The ids of the inputs begin with `id_prefix`, because the page has two such forms.
 fn inputs(desk: &Desk<'_>, act: Act, form: &Form, errors: &Errors, id_prefix: &str) -> Markup {
     let end_day = match form.get("until") {
         "" => desk.default_end().strftime("%F").to_string(),

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::prelude::*;
 
-/// What a store needs to read lines: its categories, and how the values of its fields are read.
+/// A reader of lines with the categories of a store, and with the reader of its values.
 #[derive(Clone, Copy)]
 pub(super) struct LineReader<'r> {
     pub(super) categories: &'r [Category],
@@ -26,7 +26,7 @@ pub(super) struct LineReader<'r> {
 }
 
 /// Lines that were pasted into a form.
-pub(super) struct Pasted {
+pub(super) struct PetTable {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
     /// The first [`MAX_LINES`] lines with animals.
@@ -58,7 +58,7 @@ pub(super) struct PastedPet {
     pub(super) fields: FieldPatch,
 }
 
-impl Pasted {
+impl PetTable {
     /// Returns the quoted headings of the columns that have content but are left out, such as `"Owner", "Notes"`.
     pub(super) fn left_out_headings(&self) -> String {
         let mut headings = Vec::new();
@@ -80,7 +80,7 @@ struct TypedColumn<'c> {
 /// Reads pasted lines as animals.
 ///
 /// The form says what each column is. If it does not say so, the heading or the place of the column decides.
-pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> Pasted {
+pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
     let fields = reader.values.fields;
     let meanings = ColumnMeanings::new(fields);
     let sheet = Sheet::new(text, form, &meanings);
@@ -99,7 +99,7 @@ pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> Pa
 
     let has_headings = sheet.headings.is_some();
     let shown_row_count = lines.len() + usize::from(has_headings);
-    Pasted {
+    PetTable {
         has_headings,
         remaining_count: text.row_count().saturating_sub(shown_row_count),
         remaining_text: text.text_after_first_lines(has_headings, sheet.pet_rows),
@@ -117,6 +117,7 @@ fn find_field<'f>(column: &Column, fields: &'f FieldSet) -> Option<&'f FieldDefi
         .find(|field| values::input_of(field) == column.input)
 }
 
+/// Reads a row as an animal, and collects all messages about it.
 fn read_line(row: &TableRow, columns: &[TypedColumn<'_>], reader: LineReader<'_>) -> Line {
     let mut errors = Errors::default();
     let form = form_from_cells(row, columns, reader, &mut errors);

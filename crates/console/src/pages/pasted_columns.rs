@@ -149,7 +149,7 @@ pub(super) fn read_columns(
     columns
 }
 
-/// Adds an error for each necessary member that no column is for: the name, and the category or the species.
+/// Adds an error for each necessary member without a column: the name, and the category or the species.
 ///
 /// The error is that of the first column without a meaning, which probably is for this member.
 fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Errors) {

@@ -45,7 +45,7 @@ impl PastedText {
         }
     }
 
-    /// Returns the number of all rows, also of those that [`Self::rows`] does not have.
+    /// Returns the number of all rows, which can be more than [`Self::rows`] has.
     pub(super) fn row_count(&self) -> usize {
         match &self.table {
             Ok(table) => table.row_count,

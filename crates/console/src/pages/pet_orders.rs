@@ -34,6 +34,7 @@ pub(super) async fn newest_order(
     Ok(orders.into_iter().next())
 }
 
+/// Returns the newest orders of the animal, at most `max_count`, beginning with the newest one.
 async fn newest_orders(
     desk: &Desk<'_>,
     pet: &StorePet,

@@ -1,4 +1,4 @@
-//! How a store describes its animals: with categories and fields, which nearly every form of an animal needs.
+//! The categories and fields with which a store describes its animals. Nearly every form of an animal needs them.
 
 use petstore_domain::store_area::{Category, FieldSet};
 

@@ -27,8 +27,8 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     }
 
     let birth_input = values::input_of(birth_field);
-    let birth_date = read_birth_date(form, birth_field, parts::today(desk));
-    let birth_date = errors.take(AGE_INPUT, birth_date).unwrap_or_default();
+    let result = read_birth_date(form, birth_field, parts::today(desk));
+    let birth_date = errors.take(AGE_INPUT, result).unwrap_or_default();
 
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
     inputs.retain(|(name, _)| *name != birth_input);

@@ -1,4 +1,4 @@
-//! What people type as the values of fields, read as a change of an animal.
+//! Reads what people type as the values of fields, as a change of an animal.
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
@@ -21,7 +21,7 @@ pub(super) struct ComparedValue {
     pub(super) differs: bool,
 }
 
-/// What a store needs to read the values that people type for its fields.
+/// A reader of the values that people type for the fields of a store.
 #[derive(Clone, Copy)]
 pub(super) struct ValueReader<'r> {
     pub(super) fields: &'r FieldSet,
@@ -116,11 +116,7 @@ impl<'r> ValueReader<'r> {
         typed_text: &str,
         stored_value: Option<&FieldValue>,
     ) -> Result<Option<Given>, String> {
-        let typed_text = match field.kind {
-            FieldKind::Text => typed_text.to_owned(),
-            FieldKind::LongText => with_stored_line_ends(typed_text),
-            _ => typed_text.trim().to_owned(),
-        };
+        let typed_text = without_irrelevant_space(field.kind, typed_text);
         if let Some(value) = stored_value
             && with_stored_line_ends(&as_input_text(field.kind, value)) == typed_text
         {
@@ -128,7 +124,7 @@ impl<'r> ValueReader<'r> {
         }
 
         let label = label_of(field);
-        // Not every browser has an input for a date.
+        // A date has several spellings too, because not every browser has an input for dates.
         let has_spellings = matches!(
             field.kind,
             FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
@@ -151,12 +147,7 @@ impl<'r> ValueReader<'r> {
         }
         let change = field.in_cell(&text);
         if !self.is_valid(field, &change) {
-            return Err(match field.kind {
-                FieldKind::Choice => {
-                    texts().choice_removed(&label, &markup::readable(&text, SHORT))
-                }
-                _ => wording::value_invalid(&label, field),
-            });
+            return Err(invalid_message(field, &text));
         }
         Ok(Some(change))
     }
@@ -167,6 +158,24 @@ impl<'r> ValueReader<'r> {
         self.fields
             .apply(&FieldValues::NONE, &patch, self.now)
             .is_ok()
+    }
+}
+
+/// Returns the message that a text is not a value of the field, or no longer one of its choices.
+fn invalid_message(field: &FieldDefinition, text: &str) -> String {
+    let label = label_of(field);
+    match field.kind {
+        FieldKind::Choice => texts().choice_removed(&label, &markup::readable(text, SHORT)),
+        _ => wording::value_invalid(&label, field),
+    }
+}
+
+/// Returns a typed text without the space that does not belong to a value of this kind. A line of text keeps all.
+fn without_irrelevant_space(kind: FieldKind, text: &str) -> String {
+    match kind {
+        FieldKind::Text => text.to_owned(),
+        FieldKind::LongText => with_stored_line_ends(text),
+        _ => text.trim().to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ pub(super) use crate::words::{in_words, input_of};
 use crate::{merge, prelude::*, words::PREFIX};
 pub(super) use petstore_languages::look::label_of;
 
-/// The number of inputs that are always shown; those of further fields are in a part that opens.
+/// The number of inputs that are always shown. The inputs after them are in a part that opens.
 const MAX_INPUTS_IN_VIEW: usize = 6;
 
 /// Returns a value as its input shows it.
@@ -77,11 +77,11 @@ fn values_of_deleted_fields<'f>(
     fields: &FieldSet,
     form: &'f Form,
 ) -> impl Iterator<Item = &'f (String, String)> {
-    form.fields().iter().filter(move |(name, typed)| {
-        let is_removed = name
+    form.fields().iter().filter(move |(name, value)| {
+        let is_deleted = name
             .strip_prefix(PREFIX)
             .is_some_and(|name| fields.find(name).is_none());
-        is_removed && !typed.trim().is_empty() && merge::is_touched(form, name)
+        is_deleted && !value.trim().is_empty() && merge::is_touched(form, name)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Photos that wait for their animal: the script sends them while somebody fills in the form of a new animal.
+//! Photos that wait for their animal. The script sends them while somebody fills in the form of a new animal.
 //!
 //! A field of the form has what the service needs to know about the photo, with a tag that only the service can make.
 //! So the service needs no list of such photos. It deletes those that are never added after a day.
@@ -60,7 +60,7 @@ fn parse_token(desk: &Desk<'_>, token: &str) -> Option<NewPhoto> {
 pub(super) struct WaitingPhotos {
     /// The photos that can be added, whose files exist.
     pub(super) photos: Vec<NewPhoto>,
-    /// The tokens of these photos.
+    /// The tokens of `photos`, in the same order.
     pub(super) tokens: Vec<String>,
     /// The number of photos that cannot be added: they waited too long, or an animal cannot have more.
     pub(super) lost_count: usize,
