@@ -15,76 +15,107 @@ use petstore_web::edge::{ApiError, Body, Response, assets::Asset, response};
 
 use super::markup::{self, LONG};
 
-/// The main menu: the path of each entry, its label, and the least role.
-const MENU: &[(&str, Label, Role)] = &[
-    ("/", |of| of.today, Role::Viewer),
-    ("/animals", |of| of.animals_heading, Role::Viewer),
-    ("/add", |of| of.add, Role::Clerk),
-    ("/orders", |of| of.orders, Role::Viewer),
-    ("/activity", |of| of.activity, Role::Manager),
-    ("/settings", |of| of.settings, Role::Manager),
+/// An entry of the main menu.
+struct MenuEntry {
+    path: &'static str,
+    label: Label,
+    /// The least role of the members who see the entry.
+    role: Role,
+}
+
+impl MenuEntry {
+    const fn new(path: &'static str, label: Label, role: Role) -> Self {
+        Self { path, label, role }
+    }
+}
+
+/// The main menu.
+const MENU: &[MenuEntry] = &[
+    MenuEntry::new("/", |texts| texts.today, Role::Viewer),
+    MenuEntry::new("/animals", |texts| texts.animals_heading, Role::Viewer),
+    MenuEntry::new("/add", |texts| texts.add, Role::Clerk),
+    MenuEntry::new("/orders", |texts| texts.orders, Role::Viewer),
+    MenuEntry::new("/activity", |texts| texts.activity, Role::Manager),
+    MenuEntry::new("/settings", |texts| texts.settings, Role::Manager),
 ];
 
-/// The path of the entry to which a page belongs: the first part of its own path.
+/// Returns the path of the entry to which a page belongs: `/orders` for `/orders/7`.
 fn entry_of(path: &str) -> &str {
-    let after = path.get(1..).and_then(|rest| rest.find('/'));
-    match after.map_or(path, |length| &path[..=length]) {
-        // The page of the animals links to it.
+    let first_part = match path.get(1..).and_then(|path| path.find('/')) {
+        Some(length) => &path[..=length],
+        None => path,
+    };
+    match first_part {
+        // The page of the animals links to the categories.
         "/categories" => "/animals",
-        first => first,
+        first_part => first_part,
     }
 }
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
+/// The styles, scripts and pictures of the pages.
 static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
-    let own = Bytes::from_static;
     [
         Asset::new(
             "/assets/style-%.css",
             CSS,
             look::style() + include_str!("style.css"),
         ),
-        Asset::new("/assets/live-%.js", SCRIPT, own(include_bytes!("live.js"))),
+        Asset::new(
+            "/assets/live-%.js",
+            SCRIPT,
+            Bytes::from_static(include_bytes!("live.js")),
+        ),
         Asset::new(
             "/assets/icon-%.svg",
             "image/svg+xml",
-            own(look::ICON.as_bytes()),
+            Bytes::from_static(look::ICON.as_bytes()),
         ),
         // Browsers and phones ask for these paths, also without a link.
-        Asset::new("/favicon.ico", "image/x-icon", own(look::FAVICON)),
-        Asset::new("/apple-touch-icon.png", "image/png", own(look::TOUCH_ICON)),
+        Asset::new(
+            "/favicon.ico",
+            "image/x-icon",
+            Bytes::from_static(look::FAVICON),
+        ),
+        Asset::new(
+            "/apple-touch-icon.png",
+            "image/png",
+            Bytes::from_static(look::TOUCH_ICON),
+        ),
         Asset::new(
             "/assets/photos-%.js",
             SCRIPT,
-            own(include_bytes!("photos.js")),
+            Bytes::from_static(include_bytes!("photos.js")),
         ),
         Asset::new(
             "/assets/passkeys-%.js",
             SCRIPT,
-            own(include_bytes!("passkeys.js")),
+            Bytes::from_static(include_bytes!("passkeys.js")),
         ),
     ]
 });
 
-/// The path of the script of the pages to which photos can be added.
+/// Returns the path of the script of the pages to which photos can be added.
 pub(super) fn photos_script() -> &'static str {
     &ASSETS[5].path
 }
 
-/// The path of the script of the pages with a button for a passkey.
+/// Returns the path of the script of the pages with a button for a passkey.
 pub(super) fn passkeys_script() -> &'static str {
     &ASSETS[6].path
 }
 
-/// The style, script or picture at this path. Fails with 404 for another path.
+/// Responds with the style, script or picture at this path. Fails with 404 for another path.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
-    let asset = ASSETS.iter().find(|asset| asset.path == path);
-    Ok(asset.ok_or_else(ApiError::no_such_path)?.respond())
+    match ASSETS.iter().find(|asset| asset.path == path) {
+        Some(asset) => Ok(asset.respond()),
+        None => Err(ApiError::no_such_path()),
+    }
 }
 
-/// A response with this content.
+/// Returns a response with this content.
 pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
     let mut response = Response::new(content);
     response
@@ -93,145 +124,162 @@ pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
     response
 }
 
-/// Who looks at a page, and what it says first.
+/// The member who looks at a page, and the parts around its content.
 pub(super) struct Frame<'a> {
+    /// The name of the member.
     pub(super) name: &'a str,
     pub(super) facts: &'a StoreFacts,
-    /// Where the public reaches the window, if there is one.
+    /// The address at which the public reaches the window, if there is one.
     pub(super) window: Option<&'a str>,
     pub(super) role: Role,
     /// The path of the page; empty without an entry in the menu.
     pub(super) path: &'a str,
-    /// The message about what was just done.
+    /// The message about the change that the member has just made.
     pub(super) flash: Option<Markup>,
-    /// The changes that the open page follows: of this animal, or of all.
+    /// The changes that the open page follows.
     pub(super) follows: Follows,
     /// The number of a change. The page shows this one and all before it.
     pub(super) after: i64,
 }
 
-/// The parts of a page that are loaded again when they change.
+/// The changes after which an open page is loaded again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,
     Everything,
+    /// The changes of the animal with this number.
     Pet(i64),
 }
 
+/// Returns a response with a page.
 pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
     let mut response = of_type("text/html; charset=utf-8", page.into());
     *response.status_mut() = status;
     response
 }
 
-/// The name of the store, which all pages show.
+/// Returns the name of the store, which all pages show.
 fn store_name(facts: &StoreFacts) -> &str {
     facts.name().value.unwrap_or(texts().site)
 }
 
-/// A page for somebody who is not signed in.
+/// Returns a page for somebody who is not signed in.
 pub(super) fn page(
     status: StatusCode,
     facts: &StoreFacts,
     title: &str,
     content: &Markup,
 ) -> Response {
-    let page = document(
-        (title, store_name(facts)),
-        &html! {
-            header { div.bar { span.brand { (brand(facts)) } } }
-            main.narrow #main tabindex="-1" { h1 { (title) } (content) }
-        },
-    );
+    let body = html! {
+        header { div.bar { span.brand { (brand(facts)) } } }
+        main.narrow #main tabindex="-1" { h1 { (title) } (content) }
+    };
+    let page = document(title, store_name(facts), &body);
     html(status, page.into_string().into())
 }
 
-/// A page of somebody who is signed in.
+/// Renders a page of a member who is signed in.
 pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let pet = if let Follows::Pet(id) = frame.follows {
-        Some(id)
-    } else {
-        None
+    let pet = match frame.follows {
+        Follows::Pet(id) => Some(id),
+        Follows::Nothing | Follows::Everything => None,
     };
-    let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
-    document(
-        (title, store_name(frame.facts)),
-        &html! {
-            header {
-                div.bar {
-                    a.brand href="/" { (brand(frame.facts)) }
-                    nav aria-label=(texts().main_menu) {
-                        ul {
-                            @for (path, label, _) in
-                                MENU.iter().filter(|(_, _, needed)| frame.role >= *needed) {
-                                li {
-                                    a href=(path) aria-current=[(entry == *path).then_some("page")] {
-                                        (label(texts()))
-                                    }
-                                }
-                            }
-                            @if let Some(url) = frame.window {
-                                li { a href=(url) { (texts().web_site) } }
-                            }
-                        }
-                    }
-                    div.who {
-                        a href="/account" { bdi { (frame.name) } }
-                        form method="post" action="/sign-out" {
-                            button.quiet { (texts().sign_out) }
-                        }
-                    }
-                }
+    let after = follows.then_some(frame.after);
+    let body = html! {
+        header { (bar(frame)) }
+        main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[after] {
+            p.print { (letterhead(frame.facts)) }
+            @if follows { (news_notice()) }
+            div.hidden #heard role="status" {}
+            p.error #offline role="alert" hidden { (texts().offline) }
+            // The message has the focus, so the next Tab leads to its link or its button.
+            @if let Some(message) = &frame.flash {
+                div.flash #done role="status" tabindex="-1" autofocus { (message) }
             }
-            main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[follows.then_some(frame.after)] {
-                p.print { (letterhead(frame.facts)) }
-                @if follows {
-                    div.notice.no-print #news role="status" hidden data-changed=(texts().page_changed)
-                        data-lost=(texts().connection_lost) data-out=(texts().signed_out)
-                        data-one=(texts().show_change) data-many=(texts().show_changes) {
-                        span {} " " a href="" { (texts().reload) } button type="button" hidden {}
-                    }
-                }
-                div.hidden #heard role="status" {}
-                p.error #offline role="alert" hidden { (texts().offline) }
-                // It has the focus, so the next Tab leads to its link or its button.
-                @if let Some(message) = &frame.flash {
-                    div.flash #done role="status" tabindex="-1" autofocus { (message) }
-                }
-                (content)
-            }
-        },
-    )
+            (content)
+        }
+    };
+    document(title, store_name(frame.facts), &body)
 }
 
-/// The store at the top of what is printed.
-fn letterhead(facts: &StoreFacts) -> Markup {
-    let address = facts
-        .profile
-        .address
-        .as_ref()
-        .map(|of| of.as_str().lines().collect::<Vec<_>>().join(", "));
-    let telephone = facts
-        .profile
-        .telephone
-        .as_ref()
-        .map(TelephoneNumber::as_str);
+/// Renders the bar at the top of a page: the store, the main menu, and the member.
+fn bar(frame: &Frame<'_>) -> Markup {
     html! {
-        (logo(facts)) strong { (markup::text(store_name(facts), LONG)) }
-        @for more in [address.as_deref(), telephone].into_iter().flatten() { " · " (markup::text(more, LONG)) }
+        div.bar {
+            a.brand href="/" { (brand(frame.facts)) }
+            nav aria-label=(texts().main_menu) {
+                ul {
+                    (menu_entries(frame))
+                    @if let Some(url) = frame.window {
+                        li { a href=(url) { (texts().web_site) } }
+                    }
+                }
+            }
+            div.who {
+                a href="/account" { bdi { (frame.name) } }
+                form method="post" action="/sign-out" {
+                    button.quiet { (texts().sign_out) }
+                }
+            }
+        }
     }
 }
 
-/// The store at the top of a page.
+/// Renders the entries of the main menu that the member may open, with a mark at the present one.
+fn menu_entries(frame: &Frame<'_>) -> Markup {
+    let present_entry = entry_of(frame.path);
+    html! {
+        @for entry in MENU {
+            @if frame.role >= entry.role {
+                @let current = (entry.path == present_entry).then_some("page");
+                li {
+                    a href=(entry.path) aria-current=[current] { ((entry.label)(texts())) }
+                }
+            }
+        }
+    }
+}
+
+/// Renders the notice with which the script says that the page has changed.
+fn news_notice() -> Markup {
+    html! {
+        div.notice.no-print #news role="status" hidden data-changed=(texts().page_changed)
+            data-lost=(texts().connection_lost) data-out=(texts().signed_out)
+            data-one=(texts().show_change) data-many=(texts().show_changes) {
+            span {} " " a href="" { (texts().reload) } button type="button" hidden {}
+        }
+    }
+}
+
+/// Renders the store at the top of a printed page.
+fn letterhead(facts: &StoreFacts) -> Markup {
+    let profile = &facts.profile;
+    let address = profile.address.as_ref().map(|address| {
+        let lines: Vec<&str> = address.as_str().lines().collect();
+        lines.join(", ")
+    });
+    let telephone = profile.telephone.as_ref().map(TelephoneNumber::as_str);
+    html! {
+        (logo(facts)) strong { (markup::text(store_name(facts), LONG)) }
+        @if let Some(address) = address { " · " (markup::text(&address, LONG)) }
+        @if let Some(telephone) = telephone { " · " (markup::text(telephone, LONG)) }
+    }
+}
+
+/// Renders the store at the top of a page.
 fn brand(facts: &StoreFacts) -> Markup {
     html! {
-        @if facts.profile.logo.is_some() { (logo(facts)) } @else { img src=(ASSETS[2].path) alt="" width="28" height="28"; }
+        @if facts.profile.logo.is_some() {
+            (logo(facts))
+        } @else {
+            img src=(ASSETS[2].path) alt="" width="28" height="28";
+        }
         (markup::text(store_name(facts), LONG))
     }
 }
 
-/// The logo of the store, as high as the line of its name, and at most four times as wide.
+/// Renders the logo of the store, as high as the line of its name, and at most four times as wide.
 fn logo(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(logo) = facts.profile.logo {
@@ -241,7 +289,8 @@ fn logo(facts: &StoreFacts) -> Markup {
     }
 }
 
-fn document((title, store): (&str, &str), body: &Markup) -> Markup {
+/// Renders a document with its head.
+fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
     let [style, script, icon, favicon, touch_icon, ..] = &*ASSETS;
     html! {
         (DOCTYPE)
@@ -249,7 +298,7 @@ fn document((title, store): (&str, &str), body: &Markup) -> Markup {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " – " (markup::readable(store, LONG)) }
+                title { (title) " – " (markup::readable(store_name, LONG)) }
                 // Every browser that shows a drawing prefers it.
                 link rel="icon" sizes="32x32" href=(favicon.path);
                 link rel="icon" type=(icon.media_type) href=(icon.path);

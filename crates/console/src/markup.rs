@@ -12,63 +12,68 @@ use qrcode::{QrCode, render::svg};
 use super::wording;
 pub(super) use petstore_domain::text::readable::{LONG, SHORT, is_visible, readable};
 
-/// The name of an animal, as plain text.
+/// Returns the name of an animal as plain text, or the words for an animal without a name.
 pub(super) fn plain_name(name: &str) -> String {
-    let shown = readable(name, SHORT);
-    if is_visible(&shown) {
-        shown
+    let readable_name = readable(name, SHORT);
+    if is_visible(&readable_name) {
+        readable_name
     } else {
         texts().no_name.to_owned()
     }
 }
 
-/// A text of a person, in its own direction.
-pub(super) fn text(text: &str, longest: usize) -> Markup {
-    html! { bdi { (readable(text, longest)) } }
+/// Renders a text of a person, in its own direction, cut after `max_length` characters.
+pub(super) fn text(text: &str, max_length: usize) -> Markup {
+    html! { bdi { (readable(text, max_length)) } }
 }
 
-/// A whole text of several lines.
+/// Renders a whole text of several lines.
 pub(super) fn lines(lines: &str) -> Markup {
-    html! { @for (at, line) in lines.lines().enumerate() { @if at > 0 { br; } (text(line, usize::MAX)) } }
+    html! {
+        @for (index, line) in lines.lines().enumerate() {
+            @if index > 0 { br; }
+            (text(line, usize::MAX))
+        }
+    }
 }
 
-/// The name of an animal.
-pub(super) fn name(name: &str, longest: usize) -> Markup {
-    let shown = readable(name, longest);
+/// Renders the name of an animal, cut after `max_length` characters.
+pub(super) fn name(name: &str, max_length: usize) -> Markup {
+    let shown = readable(name, max_length);
     html! {
         @if is_visible(&shown) { bdi { (shown) } } @else { (texts().no_name) }
     }
 }
 
-/// A moment, relative if it is near.
-pub(super) fn time(at: Timestamp, now: Timestamp) -> Markup {
-    let exact = wording::exact(at);
-    let shown = wording::relative(at, now).unwrap_or_else(|| exact.clone());
-    // What has happened stays in the past, also for a device whose clock is behind.
-    let soon = (at > now).then_some(texts().soon);
+/// Renders a time in words if it is near, and otherwise with its day.
+pub(super) fn time(time: Timestamp, now: Timestamp) -> Markup {
+    let exact_words = wording::exact(time);
+    let words = wording::relative(time, now).unwrap_or_else(|| exact_words.clone());
+    // A past time stays in the past, also for a device whose clock is behind.
+    let soon = (time > now).then_some(texts().soon);
     html! {
-        time datetime=(at) title=(exact) data-now=(texts().just_now) data-soon=[soon] {
-            (shown)
+        time datetime=(time) title=(exact_words) data-now=(texts().just_now) data-soon=[soon] {
+            (words)
         }
     }
 }
 
-/// A moment with its day.
-pub(super) fn exact_time(at: Timestamp) -> Markup {
-    html! { time datetime=(at) data-exact { (wording::exact(at)) } }
+/// Renders a time with its day.
+pub(super) fn exact_time(time: Timestamp) -> Markup {
+    html! { time datetime=(time) data-exact { (wording::exact(time)) } }
 }
 
-/// The same, and how far it is.
-pub(super) fn time_and_distance(at: Timestamp, now: Timestamp) -> Markup {
+/// Renders a time with its day, and with its distance from `now` if it is near.
+pub(super) fn time_and_distance(moment: Timestamp, now: Timestamp) -> Markup {
     html! {
-        (exact_time(at))
-        @if wording::relative(at, now).is_some() {
-            " " span.muted { "(" (time(at, now)) ")" }
+        (exact_time(moment))
+        @if wording::relative(moment, now).is_some() {
+            " " span.muted { "(" (time(moment, now)) ")" }
         }
     }
 }
 
-/// The status of an animal, as a word with a shape.
+/// Renders the status of an animal, as a word with a shape.
 pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     if pet.withdrawn.is_some() {
         return badge("withdrawn", texts().withdrawn);
@@ -76,25 +81,28 @@ pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     status_badge(pet.status)
 }
 
+/// Renders a status, as a word with a shape.
 pub(super) fn status_badge(status: PetStatus) -> Markup {
     badge(status.as_str(), texts().status(status))
 }
 
-/// The status of an order. A reservation is overdue until its end is carried out.
+/// Renders the status of an order. A reservation is overdue until its end is carried out.
 pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
-    let is_overdue =
-        order.status == OrderStatus::Reserved && order.expires_at.is_some_and(|end| end <= now);
-    if is_overdue {
+    if order.status == OrderStatus::Reserved
+        && let Some(end) = order.expires_at
+        && end <= now
+    {
         return badge("overdue", texts().overdue);
     }
     badge(order.status.as_str(), texts().order_status(order.status))
 }
 
+/// Renders a word with the shape of a class of the style.
 pub(super) fn badge(class: &str, word: &str) -> Markup {
     html! { span.badge.(class) { (word) } }
 }
 
-/// A table with these headings and rows.
+/// Renders a table with these headings and rows.
 pub(super) fn table(headings: &Markup, rows: &Markup) -> Markup {
     html! {
         div.table {
@@ -106,12 +114,12 @@ pub(super) fn table(headings: &Markup, rows: &Markup) -> Markup {
     }
 }
 
-/// The headings of columns.
+/// Renders the headings of columns.
 pub(super) fn headings(labels: &[&str]) -> Markup {
     html! { @for label in labels { th scope="col" { (label) } } }
 }
 
-/// A category by its name, or by its number if it has none.
+/// Returns the name of a category, or its number in words if it has no name.
 pub(super) fn category(categories: &[Category], id: i64) -> String {
     match categories.iter().find(|category| category.id == id) {
         Some(category) => readable(category.label.as_str(), SHORT),
@@ -119,19 +127,22 @@ pub(super) fn category(categories: &[Category], id: i64) -> String {
     }
 }
 
-/// The picture of a URI for a camera. Black on white, because apps cannot read the opposite.
+/// Renders a URI as a picture for a camera. Black on white, because apps cannot read the opposite.
 pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
     let Ok(code) = QrCode::new(uri) else {
         return html! {};
     };
-    let picture = code
+    let document = code
         .render::<svg::Color<'_>>()
         .min_dimensions(200, 200)
         .dark_color(svg::Color("#000"))
         .light_color(svg::Color("#fff"))
         .build();
-    // Without the declaration of XML, which is not allowed within a page.
-    let picture = picture.split_once("?>").map_or(&*picture, |(_, rest)| rest);
+    // HTML does not allow the declaration of XML within a page.
+    let picture = match document.split_once("?>") {
+        Some((_, picture)) => picture,
+        None => &document,
+    };
     html! { p role="img" aria-label=(label) { (PreEscaped(picture)) } }
 }
 

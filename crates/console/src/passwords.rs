@@ -1,5 +1,4 @@
-//! Hashes passwords on other threads, two at once, so that no request waits for a hash except those
-//! that need one.
+//! Hashes passwords on other threads, two at once, so that a request waits for a hash only if it needs one.
 
 use std::sync::{
     Arc,
@@ -15,24 +14,23 @@ use tokio::{
     task,
 };
 
-/// How many hashes are computed at once. Each takes 19 MiB.
-const AT_ONCE: usize = 2;
+/// The number of hashes that are computed at once. Each takes 19 MiB.
+const HASHES_AT_ONCE: usize = 2;
 
-/// How many hashes of strangers are computed at once. So at most one of them is before that of a
-/// member.
+/// The number of hashes of strangers that are computed at once. So a member waits for at most one of them.
 const STRANGERS_AT_ONCE: usize = 1;
 
-/// How many requests may wait for their hash, with those that are computed: about a second.
-const WAITING: usize = 64;
+/// The number of requests that may wait for their hash or have it computed: about a second.
+const MAX_REQUESTS: usize = 64;
 
-/// How many of them may be of strangers.
-const STRANGERS_WAITING: usize = 32;
+/// The number of such requests that may be of strangers.
+const MAX_REQUESTS_OF_STRANGERS: usize = 32;
 
 /// The threads for hashes.
 pub(super) struct Passwords {
     all: Queue,
     strangers: Queue,
-    /// How many hashes were computed.
+    /// The number of hashes that were computed.
     pub(super) computed: Arc<AtomicUsize>,
 }
 
@@ -42,57 +40,61 @@ struct Queue {
     places: Arc<Semaphore>,
 }
 
-/// A place of a request among those that wait for their hashes, which it may give up at any time.
+/// The place of a request in the queues for a hash, which it may give up at any time.
 #[derive(Clone)]
 pub(super) struct Place(Arc<Permits>);
 
+/// The permits that a place holds until it is given up.
 struct Permits {
     is_known: bool,
-    _places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
+    _place: OwnedSemaphorePermit,
+    _place_of_stranger: Option<OwnedSemaphorePermit>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            all: Queue::new(AT_ONCE, WAITING),
-            strangers: Queue::new(STRANGERS_AT_ONCE, STRANGERS_WAITING),
+            all: Queue::new(HASHES_AT_ONCE, MAX_REQUESTS),
+            strangers: Queue::new(STRANGERS_AT_ONCE, MAX_REQUESTS_OF_STRANGERS),
             computed: Arc::default(),
         }
     }
 }
 
 impl Queue {
+    /// Returns a queue with this number of turns and places.
     fn new(turns: usize, places: usize) -> Self {
-        let semaphore = |permits| Arc::new(Semaphore::new(permits));
         Self {
-            turns: semaphore(turns),
-            places: semaphore(places),
+            turns: Arc::new(Semaphore::new(turns)),
+            places: Arc::new(Semaphore::new(places)),
         }
     }
 
-    fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let full = |_| ApiError::from(StoreError::Overloaded);
-        Arc::clone(&self.places).try_acquire_owned().map_err(full)
+    /// Takes a place. Fails with 503 if all are taken.
+    fn take_place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let permit = Arc::clone(&self.places).try_acquire_owned();
+        permit.map_err(|_| ApiError::from(StoreError::Overloaded))
     }
 
-    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        // It is never closed.
+    /// Waits for a turn. The semaphore is never closed, so there is always one.
+    async fn wait_for_turn(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 }
 
 impl Passwords {
-    /// Takes a place. `is_known`: for a member in a session, with a link, or in a browser in which
+    /// Takes a place. `is_known` says that the request is of a member in a session, with a link, or in a browser in which
     /// the member has signed in before. Fails with 503 if too many wait.
     pub(super) fn place(&self, is_known: bool) -> Result<Place, ApiError> {
-        let of_stranger = if is_known {
+        let place_of_stranger = if is_known {
             None
         } else {
-            Some(self.strangers.place()?)
+            Some(self.strangers.take_place()?)
         };
         Ok(Place(Arc::new(Permits {
             is_known,
-            _places: (self.all.place()?, of_stranger),
+            _place: self.all.take_place()?,
+            _place_of_stranger: place_of_stranger,
         })))
     }
 
@@ -106,19 +108,23 @@ impl Passwords {
         self.run(place, move || password.hash(&mut random)).await
     }
 
-    /// Whether this was typed for the hash. Without a hash it is wrong, and takes as long.
+    /// Whether this is the password of the hash. Without a hash the password is wrong, and the check takes as long.
     pub(super) async fn is_right(
         &self,
         place: Place,
-        typed: &str,
+        typed_password: &str,
         hash: Option<PasswordHash>,
     ) -> Result<bool, ApiError> {
-        let password = Password::typed(typed);
-        let exists = hash.is_some() && password.is_some();
-        let password = password.or_else(|| Password::typed(""));
-        let hash = hash.unwrap_or_else(PasswordHash::of_nobody);
-        let is_of = move || password.is_some_and(|password| hash.is_of(&password));
-        Ok(self.run(place, is_of).await? && exists)
+        let password = Password::typed(typed_password);
+        let can_be_right = hash.is_some() && password.is_some();
+        let checked_password = password.or_else(|| Password::typed(""));
+        let checked_hash = hash.unwrap_or_else(PasswordHash::of_nobody);
+        let is_right = self
+            .run(place, move || {
+                checked_password.is_some_and(|password| checked_hash.is_of(&password))
+            })
+            .await?;
+        Ok(is_right && can_be_right)
     }
 
     /// Runs `work` when it is its turn. The turn ends with the work, even if nobody waits for it any
@@ -128,24 +134,25 @@ impl Passwords {
         place: Place,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let of_stranger = if place.0.is_known {
+        // The turn among strangers comes first, so that a stranger who waits for it holds no other turn.
+        let turn_of_stranger = if place.0.is_known {
             None
         } else {
-            self.strangers.turn().await
+            self.strangers.wait_for_turn().await
         };
-        let turn = (self.all.turn().await, of_stranger);
+        let turn = self.all.wait_for_turn().await;
         let computed = Arc::clone(&self.computed);
-        let work = task::spawn_blocking(move || {
-            let _until_done = (place, turn);
+        let task = task::spawn_blocking(move || {
+            let _until_done = (place, turn, turn_of_stranger);
             computed.fetch_add(1, Relaxed);
             work()
         });
-        work.await
+        task.await
             .map_err(|error| ApiError::internal(Arc::new(error)))
     }
 }
 
-/// A source of randomness for another thread.
+/// Returns a source of randomness for another thread.
 pub(super) fn random_for_thread(random: &mut StdRng) -> StdRng {
     StdRng::from_rng(random)
 }
@@ -170,12 +177,12 @@ mod tests {
             NOW.fetch_sub(1, SeqCst);
         };
         let run = async || passwords.run(passwords.place(true)?, work).await;
-        let done = join_all((0..=WAITING).map(|_| run())).await;
+        let done = join_all((0..=MAX_REQUESTS).map(|_| run())).await;
         assert_eq!(done.iter().filter(|done| done.is_err()).count(), 1);
-        assert_eq!(MOST.load(SeqCst), AT_ONCE);
+        assert_eq!(MOST.load(SeqCst), HASHES_AT_ONCE);
         // A request that goes away while its hash is computed leaves its turn when that is done.
         drop(run());
-        assert_eq!(passwords.all.places.available_permits(), WAITING);
+        assert_eq!(passwords.all.places.available_permits(), MAX_REQUESTS);
         assert!(run().await.is_ok());
     }
 
@@ -184,17 +191,17 @@ mod tests {
         let passwords = Passwords::default();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
-        let places: Vec<_> = (0..WAITING)
+        let places: Vec<_> = (0..MAX_REQUESTS)
             .map_while(|_| passwords.place(false).ok())
             .collect();
-        assert_eq!(places.len(), STRANGERS_WAITING);
+        assert_eq!(places.len(), MAX_REQUESTS_OF_STRANGERS);
         // The first of them ends when the test says so.
         let strangers = join_all(places.into_iter().map(|place| {
             let ended = Arc::clone(&ended);
             passwords.run(place, move || drop(ended.lock().map(|ended| ended.recv())))
         }));
         let members = join_all(
-            (0..WAITING - STRANGERS_WAITING)
+            (0..MAX_REQUESTS - MAX_REQUESTS_OF_STRANGERS)
                 .map(async |_| passwords.run(passwords.place(true)?, || ()).await),
         );
         let members = async {

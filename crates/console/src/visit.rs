@@ -12,11 +12,11 @@ use super::{origin::Visitor, state::Console};
 
 /// The action of a form.
 pub(super) struct FormAction<'p> {
-    /// What it does, in the language of the request.
+    /// The words for the action, in the language of the request.
     pub(super) name: &'static str,
-    /// The parameter in its path.
+    /// The parameter in the path of the form.
     pub(super) parameter: &'p str,
-    /// Whether it is possible only shortly after a sign-in.
+    /// Whether the action is possible only shortly after a sign-in.
     pub(super) needs_password: bool,
 }
 
@@ -25,11 +25,11 @@ pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
     pub(super) request: &'r Parts,
     pub(super) request_id: &'r HeaderValue,
-    /// What the store says about itself.
+    /// The facts that the store states about itself.
     pub(super) facts: StoreFacts,
     /// The name of the page.
     pub(super) page: &'static str,
-    /// Whether its form has pictures, which are read one by one.
+    /// Whether the form of the page has pictures, which are read one by one.
     pub(super) has_pictures: bool,
     /// Finds the action of the form with a method and a path.
     pub(super) find: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
@@ -37,41 +37,43 @@ pub(super) struct Visit<'r> {
     pub(super) parameter: &'r str,
     /// The body of a POST; otherwise empty.
     pub(super) form: Form,
+    /// The fields of the query.
     pub(super) query: Form,
-    /// From where the request comes.
+    /// The browser that sends the request, and its way to the console.
     pub(super) visitor: Visitor,
-    /// In whole milliseconds.
+    /// The time of the request, in whole milliseconds.
     pub(super) now: Timestamp,
 }
 
 impl Visit<'_> {
-    /// A key that every process on the database has, and that is in no response.
+    /// Returns a key that every process on the database has, and that is in no response.
     pub(super) fn secret_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
     }
 
-    /// The tag of a text that a browser keeps, by which the service knows that it made the text.
+    /// Returns the tag of a text that a browser keeps, by which the service knows that it made the text.
     pub(super) fn tag_of(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(hmac::sign(&self.secret_key(), text))
     }
 
+    /// Whether the service made this tag for this text.
     pub(super) fn is_tag_of(&self, tag: &str, text: &[u8]) -> bool {
-        let tag = URL_SAFE_NO_PAD.decode(tag);
-        tag.is_ok_and(|tag| hmac::verify(&self.secret_key(), text, &tag).is_ok())
+        match URL_SAFE_NO_PAD.decode(tag) {
+            Ok(tag) => hmac::verify(&self.secret_key(), text, &tag).is_ok(),
+            Err(_) => false,
+        }
     }
 
-    /// The circumstances of a change that is made each time that it is sent.
+    /// Returns the circumstances of a change that is made each time that its form is sent.
     pub(super) fn context(&self, actor: NamedActor) -> WriteContext {
-        let request_id = self.request_id.to_str().ok().map(str::to_owned);
-        WriteContext {
-            request_id,
-            ..WriteContext::new(actor, self.now)
-        }
+        let mut context = WriteContext::new(actor, self.now);
+        context.request_id = self.request_id.to_str().ok().map(str::to_owned);
+        context
     }
 }
 
-/// The most fields of a form. The largest form that a page makes has some 300: 100 selected animals with the filters of
-/// their list, a paste of 100 columns, or all fields of an animal, each with what it was before.
+/// The number of fields that a form may have. The largest form that a page makes has some 300: 100 selected animals with the filters of
+/// their list, a paste of 100 columns, or all fields of an animal, each with its initial value.
 pub(super) const MAX_FORM_FIELDS: usize = 1_000;
 
 /// A form with more than [`MAX_FORM_FIELDS`] fields.
@@ -86,7 +88,7 @@ pub(super) struct Form {
 }
 
 impl FromIterator<(String, String)> for Form {
-    /// A form with these fields, as if a browser had sent it.
+    /// Returns a form with these fields, as if a browser had sent it.
     fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
         Self {
             bytes: Bytes::new(),
@@ -96,11 +98,11 @@ impl FromIterator<(String, String)> for Form {
 }
 
 impl Form {
-    /// A form with these fields, as if a browser had sent it in another encoding.
+    /// Returns a form with these fields, as if a browser had sent it in another encoding.
     pub(super) fn from_encoded_pairs(fields: &[(&str, &str)]) -> Self {
-        let mut bytes = form_urlencoded::Serializer::new(String::new());
-        bytes.extend_pairs(fields);
-        Self::from_own_bytes(bytes.finish().into())
+        let mut serializer = form_urlencoded::Serializer::new(String::new());
+        serializer.extend_pairs(fields);
+        Self::from_own_bytes(serializer.finish().into())
     }
 
     /// Reads a form. Bytes that are not UTF-8 become replacement characters.
@@ -131,41 +133,43 @@ impl Form {
         Ok(form)
     }
 
-    /// A form with these fields, as if a browser had sent it.
+    /// Returns a form with these fields, as if a browser had sent it.
     pub(super) fn from_pairs(fields: &[(&str, &str)]) -> Self {
-        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-        fields.iter().map(own).collect()
+        fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
-    /// The text of this field; empty without it.
+    /// Returns the first text of this field; empty without it.
     pub(super) fn raw(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }
 
-    /// The same without space around it.
+    /// Returns the first text of this field without space around it; empty without it.
     pub(super) fn get(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// All values of this field.
+    /// Returns all texts of this field.
     pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
         self.fields
             .iter()
-            .filter(move |(of, _)| of == name)
+            .filter(move |(field_name, _)| field_name == name)
             .map(|(_, value)| value.as_str())
     }
 
-    /// The integer in this field.
+    /// Returns the integer in this field.
     pub(super) fn integer(&self, name: &str) -> Option<i64> {
         text::integer(self.get(name))
     }
 
-    /// All fields with their values, in their order.
+    /// Returns the names and texts of all fields, in the order of the form.
     pub(super) fn fields(&self) -> &[(String, String)] {
         &self.fields
     }
 
-    /// The form as it was sent.
+    /// Returns the form as it was sent.
     pub(super) fn bytes(&self) -> &Bytes {
         &self.bytes
     }

@@ -1,4 +1,4 @@
-//! Words of pages that are put together of texts and of what the store has.
+//! Words of pages that consist of texts and of values of the store.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use petstore_domain::{
 use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
 use serde_json::Value;
 
-/// The words for a change in the journal, which a later release may have made.
+/// Returns the words for a change in the journal, which a later release may have made.
 pub(super) fn change_type(kind: &Word<ChangeType>) -> String {
     match kind {
         Word::Known(kind) => texts().change(*kind).to_owned(),
@@ -20,15 +20,17 @@ pub(super) fn change_type(kind: &Word<ChangeType>) -> String {
     }
 }
 
-/// A name for programs, such as `coat_length`, for people.
+/// Returns a name for programs as people read it: `Coat length` for `coat_length`.
 pub(super) fn readable_name(name: &str) -> String {
     let words = name.replace(['.', '_'], " ");
     let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
+    match letters.next() {
+        Some(first_letter) => first_letter.to_uppercase().to_string() + letters.as_str(),
+        None => String::new(),
+    }
 }
 
-/// Who made a change.
+/// Returns the name of the actor of a change.
 pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
     match (actor, name.as_deref()) {
         (Actor::Staff(_), name) => name.unwrap_or(texts().staff_member).to_owned(),
@@ -39,15 +41,15 @@ pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
     }
 }
 
-/// Who placed an order, before the time.
-pub(super) fn placed_by(who: Option<&NamedActor>) -> String {
-    who.map_or_else(
-        || texts().that_was.to_owned(),
-        |who| texts().did_that(&actor(who)),
-    )
+/// Returns the words for who placed an order, which precede the time.
+pub(super) fn placed_by(placing_actor: Option<&NamedActor>) -> String {
+    match placing_actor {
+        Some(placing_actor) => texts().did_that(&actor(placing_actor)),
+        None => texts().that_was.to_owned(),
+    }
 }
 
-/// The words for an entry of the audit trail with this type.
+/// Returns the words for an entry of the audit trail with this type.
 pub(super) fn audit_type(kind: &str) -> String {
     match AuditType::parse(kind) {
         Some(AuditType::Change(kind)) => texts().audited_change(kind).to_owned(),
@@ -56,7 +58,7 @@ pub(super) fn audit_type(kind: &str) -> String {
     }
 }
 
-/// A detail of an entry: what it is called, and the value.
+/// Returns the label and the value of a detail of an entry, both in words.
 pub(super) fn detail(name: &str, value: &str) -> (String, String) {
     let texts = texts();
     let label = match name {
@@ -76,9 +78,9 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
         "scope" => texts.allows,
         "successor" => texts.new_key,
         "members" => texts.difference,
-        other => return (readable_name(other), value.to_owned()),
+        unknown_name => return (readable_name(unknown_name), value.to_owned()),
     };
-    let known = match name {
+    let words = match name {
         "role" => value.parse().ok().map(|role| texts.role(role)),
         "scope" => value.parse().ok().map(|scope| texts.scope(scope)),
         "kind" => value.parse().ok().map(|kind| texts.kind(kind).0),
@@ -87,130 +89,149 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
         "public" | "unique" if value == "no" => Some(window_texts().no),
         _ => None,
     };
-    (
-        label.to_owned(),
-        known.map_or_else(|| value.to_owned(), str::to_owned),
-    )
+    (label.to_owned(), words.unwrap_or(value).to_owned())
 }
 
-/// The subject of an entry.
+/// Returns the words for the subject of an entry, with its number.
 pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
-    let what = kind.known().map_or_else(
-        || readable_name(kind.as_str()),
-        |kind| texts().subject(kind).to_owned(),
-    );
+    let kind_words = match kind.known() {
+        Some(kind) => texts().subject(kind).to_owned(),
+        None => readable_name(kind.as_str()),
+    };
     match id {
-        Some(id) => format!("{what} {id}"),
-        None => what,
+        Some(id) => format!("{kind_words} {id}"),
+        None => kind_words,
     }
 }
 
-/// A value as the journal has it.
+/// Returns the words for a value of the journal.
 pub(super) fn value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Bool(true) => window_texts().yes.to_owned(),
         Value::Bool(false) => window_texts().no.to_owned(),
-        other => other.to_string(),
+        number_or_list => number_or_list.to_string(),
     }
 }
 
-/// The problem with a value.
+/// Returns the message about an invalid value of a field.
 pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
-    let enter = match texts().kind(field.kind) {
-        _ if field.is_price() => texts().price_invalid,
-        _ if field.is_birth() => texts().birth_invalid,
-        (_, enter) => enter,
+    let message = if field.is_price() {
+        texts().price_invalid
+    } else if field.is_birth() {
+        texts().birth_invalid
+    } else {
+        let (_, message) = texts().kind(field.kind);
+        message
     };
-    [label, window_texts().colon, enter].concat()
+    [label, window_texts().colon, message].concat()
 }
 
-/// How many animals a list has: counted up to `most`, or if that is not known, at least those on the page.
-pub(super) fn animal_count(count: Option<usize>, on_page: usize, most: usize) -> String {
+/// Returns the number of animals in a list, in words. `count` has been counted up to `max_count`; without it, the list has
+/// at least the animals on the page.
+pub(super) fn animal_count(count: Option<usize>, on_page: usize, max_count: usize) -> String {
     match count {
-        Some(count) if count > most => texts().more_than(most),
+        Some(count) if count > max_count => texts().more_than(max_count),
         Some(count) => texts().animals(count),
         None => texts().first_shown(on_page),
     }
 }
 
-/// A heading of pasted lines, or the number of its column.
-pub(super) fn heading(at: usize, heading: &str) -> String {
-    let shown = readable(heading, SHORT);
-    if shown.is_empty() {
-        texts().column_number(at + 1)
-    } else {
-        shown
+/// Returns a heading of pasted lines as people read it, or the number of its column if it is empty.
+pub(super) fn heading(column_index: usize, heading: &str) -> String {
+    let readable_heading = readable(heading, SHORT);
+    if readable_heading.is_empty() {
+        return texts().column_number(column_index + 1);
     }
+    readable_heading
 }
 
-/// The label of a price in this currency.
+/// Returns the label of a price in this currency: `Price (EUR)`.
 pub(super) fn price_in(currency: &Currency) -> String {
     format!("{} ({})", texts().price, currency.as_str())
 }
 
-/// How many days the contact of an order is kept after it closed.
-pub(super) fn days(kept: Duration) -> u64 {
-    kept.as_secs() / (24 * 60 * 60)
+/// Returns the whole days of a duration, such as the one for which the contact of a closed order is kept.
+pub(super) fn days(duration: Duration) -> u64 {
+    duration.as_secs() / SECONDS_PER_DAY.unsigned_abs()
 }
 
-/// A moment near `now` in words; `None` if it is a week or more away.
-pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
-    let seconds = at.as_second() - now.as_second();
-    let (count, unit) = match seconds.abs() {
-        0..60 if seconds <= 0 => return Some(texts().just_now.to_owned()),
-        0..60 => return Some(texts().soon.to_owned()),
-        seconds @ 60..3600 => (seconds / 60, Unit::Minute),
-        seconds @ 3600..86_400 => (seconds / 3600, Unit::Hour),
-        86_400..604_800 => {
-            // As in a calendar, in UTC.
-            let days = |moment: Timestamp| moment.as_second().div_euclid(86_400);
-            match days(at) - days(now) {
-                1 => return Some(texts().tomorrow.to_owned()),
-                -1 => return Some(texts().yesterday.to_owned()),
-                days => (days.abs(), Unit::Day),
-            }
-        }
-        _ => return None,
-    };
-    Some(if seconds < 0 {
-        texts().ago(count, unit)
+const SECONDS_PER_MINUTE: i64 = 60;
+const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
+const SECONDS_PER_DAY: i64 = 24 * SECONDS_PER_HOUR;
+const SECONDS_PER_WEEK: i64 = 7 * SECONDS_PER_DAY;
+
+/// Returns a time near `now` in words, such as `3 hours ago` or `tomorrow`; `None` if it is a week or more away.
+pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
+    let seconds = time.as_second() - now.as_second();
+    let distance = seconds.abs();
+    if distance >= SECONDS_PER_WEEK {
+        return None;
+    }
+    if distance >= SECONDS_PER_DAY {
+        return Some(relative_day(time, now));
+    }
+    let (count, unit) = if distance >= SECONDS_PER_HOUR {
+        (distance / SECONDS_PER_HOUR, Unit::Hour)
+    } else if distance >= SECONDS_PER_MINUTE {
+        (distance / SECONDS_PER_MINUTE, Unit::Minute)
+    } else if seconds <= 0 {
+        return Some(texts().just_now.to_owned());
     } else {
-        texts().ahead(count, unit)
-    })
+        return Some(texts().soon.to_owned());
+    };
+    Some(relative_words(seconds < 0, count, unit))
 }
 
-/// A day as a browser sends it.
-pub(super) fn day(typed: &str) -> String {
-    typed
-        .parse()
-        .map_or_else(|_| typed.to_owned(), |day: Date| numbers().date(day))
-}
-
-/// A moment, with its zone.
-pub(super) fn exact(at: Timestamp) -> String {
-    let at = at.to_zoned(jiff::tz::TimeZone::UTC);
-    format!(
-        "{}, {}",
-        numbers().date(at.date()),
-        at.strftime("%H:%M UTC")
-    )
-}
-
-/// The action of a form whose button has this command.
-pub(super) fn form(does: &str, command: &str) -> String {
-    match command {
-        "sell" if does == texts().reserve => texts().sell.to_owned(),
-        "" => does.to_owned(),
-        _ if does == texts().reserve || does == texts().settings => does.to_owned(),
-        _ => format!("{does} ({command})"),
+/// Returns the distance of a day in words, as in a calendar, in UTC.
+fn relative_day(time: Timestamp, now: Timestamp) -> String {
+    let day_number = |time: Timestamp| time.as_second().div_euclid(SECONDS_PER_DAY);
+    match day_number(time) - day_number(now) {
+        1 => texts().tomorrow.to_owned(),
+        -1 => texts().yesterday.to_owned(),
+        days => relative_words(days < 0, days.abs(), Unit::Day),
     }
 }
 
-/// The label of an input that people fill in, and that is not one of an order.
+/// Returns `3 hours ago` or `in 3 hours`.
+fn relative_words(is_past: bool, count: i64, unit: Unit) -> String {
+    if is_past {
+        texts().ago(count, unit)
+    } else {
+        texts().ahead(count, unit)
+    }
+}
+
+/// Returns a day in words, from the form in which a browser sends it. Other text stays as it is.
+pub(super) fn day(text: &str) -> String {
+    match text.parse::<Date>() {
+        Ok(day) => numbers().date(day),
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// Returns a time with its day and its zone: `2 January 2026, 03:04 UTC`.
+pub(super) fn exact(time: Timestamp) -> String {
+    let time = time.to_zoned(jiff::tz::TimeZone::UTC);
+    let day = numbers().date(time.date());
+    format!("{day}, {}", time.strftime("%H:%M UTC"))
+}
+
+/// Returns the words for the action of a form whose button has this command.
+pub(super) fn form(action: &str, command: &str) -> String {
+    if action == texts().reserve && command == "sell" {
+        return texts().sell.to_owned();
+    }
+    if command.is_empty() || action == texts().reserve || action == texts().settings {
+        return action.to_owned();
+    }
+    format!("{action} ({command})")
+}
+
+/// Returns the label of an input that people fill in, and that is not one of an order.
 pub(super) fn field(name: &str) -> Option<&'static str> {
     let texts = texts();
-    Some(match name {
+    let label = match name {
         "name" | "label" => texts.name,
         "category" | "to" => texts.category,
         "number" => texts.number,
@@ -224,24 +245,38 @@ pub(super) fn field(name: &str) -> Option<&'static str> {
         "role" => texts.role_label,
         "url" => texts.address,
         _ => return None,
-    })
+    };
+    Some(label)
 }
 
-/// A message after a change was made, and what it links to. `id` is what the change was about.
-pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'static str)>)> {
+/// A link after a message.
+type MessageLink = Option<(String, &'static str)>;
+
+/// Returns the message after a change, and the link with its label. `id` is the number of the changed entry, or of the
+/// changed entries.
+pub(super) fn flash(code: &str, id: i64) -> Option<(String, MessageLink)> {
     let texts = texts();
-    let to_order = || Some((format!("/orders/{id}"), texts.show_order));
-    let to_next = || Some((format!("/add?like={id}"), texts.add_another));
+    let order_link = || Some((format!("/orders/{id}"), texts.show_order));
+    let add_link = || Some((format!("/add?like={id}"), texts.add_another));
     let count = usize::try_from(id).unwrap_or_default();
     let message = match code {
-        "reserved" => return Some((texts.reserved_as(id), to_order())),
-        "sold" => return Some((texts.sold_as(id), to_order())),
-        "added" => return Some((texts.added_as(id), to_next())),
-        "added-about" => return Some((texts.added_about(id), to_next())),
-        "added-many" => return Some((texts.added_many(count), None)),
-        "undone-many" => return Some((texts.undone_many(count), None)),
-        "changed-many" => return Some((texts.changed_many(count), None)),
-        "photos-added" => return Some((texts.photos_added(count), None)),
+        "reserved" => return Some((texts.reserved_as(id), order_link())),
+        "sold" => return Some((texts.sold_as(id), order_link())),
+        "added" => return Some((texts.added_as(id), add_link())),
+        "added-about" => return Some((texts.added_about(id), add_link())),
+        "added-many" => texts.added_many(count),
+        "undone-many" => texts.undone_many(count),
+        "changed-many" => texts.changed_many(count),
+        "photos-added" => texts.photos_added(count),
+        _ => fixed_message(code)?.to_owned(),
+    };
+    Some((message, None))
+}
+
+/// Returns the message of a code that has no number.
+fn fixed_message(code: &str) -> Option<&'static str> {
+    let texts = texts();
+    let message = match code {
         "cancelled" => texts.reservation_cancelled,
         "sale-undone" => texts.sale_undone,
         "returned" => texts.taken_back,
@@ -267,5 +302,5 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
         "key-revoked" => texts.key_revoked,
         _ => return None,
     };
-    Some((message.to_owned(), None))
+    Some(message)
 }

@@ -1,4 +1,4 @@
-//! The inputs of forms in words: what they are called, and what is typed into them.
+//! The inputs of forms in words: their labels, and their typed values.
 
 use petstore_domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 use petstore_languages::{amount, console_texts as texts, look::label_of, numbers, window_texts};
@@ -6,72 +6,96 @@ use petstore_languages::{amount, console_texts as texts, look::label_of, numbers
 use super::{
     forms,
     markup::{self, SHORT},
-    order_inputs::{ORDER_INPUTS, OrderInput, PRICE},
+    order_inputs::{ORDER_INPUTS, PRICE},
     store_inputs, wording,
 };
 
-/// The beginning of the name of an input, before the name of the field.
+/// The prefix of the name of an input, before the name of the field.
 pub(super) const PREFIX: &str = "field.";
 
-/// The name of the input for a field.
+/// Returns the name of the input for a field: `field.coat_length`.
 pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
-/// The label of an input, and a value of it in words; `None` if people do not fill it in.
+/// Returns the label of an input, and a value of it in words; `None` if people do not fill it in.
 pub(crate) fn in_words(
     fields: &[FieldDefinition],
     currency: Option<&Currency>,
     name: &str,
-    typed: &str,
+    value: &str,
 ) -> Option<(String, String)> {
-    if let Some(of_store) = store_inputs::in_words(name, typed) {
-        return Some(of_store);
+    if let Some(words) = store_inputs::in_words(name, value) {
+        return Some(words);
     }
-    let field = fields.iter().find(|field| input_of(field) == name);
-    let label = match field {
-        Some(field) => label_of(field),
-        None => label(name)?.to_owned(),
-    };
-    let kind = field.map(|field| field.kind);
-    let typed = field.map_or(typed, |field| field.shown(typed));
-    let is_price = field.map_or(name == PRICE, FieldDefinition::is_price);
-    // As the store has it, or as it was typed.
-    let price = Some(typed).filter(|typed| is_price && Decimal::new(typed).is_some());
-    let read = || {
-        numbers()
-            .parse(typed, currency, false)
-            .ok()
-            .filter(|_| is_price)
-    };
-    let price = price
-        .map(str::to_owned)
-        .or_else(read)
-        .filter(|it| Decimal::new(it).is_some());
-    let words = match typed {
-        "" => texts().no_value.to_owned(),
-        "true" if kind == Some(FieldKind::Boolean) => window_texts().yes.to_owned(),
-        "false" if kind == Some(FieldKind::Boolean) => window_texts().no.to_owned(),
-        _ if price.is_some() => amount(&price.unwrap_or_default(), currency),
-        day if name == "until" || kind == Some(FieldKind::Date) => wording::day(day),
-        status if name == "status" => match (forms::parse_status(status), status.parse()) {
-            (Ok(status), _) => texts().status(status).to_owned(),
-            (_, Ok(status)) => texts().order_status(status).to_owned(),
-            _ => status.to_owned(),
-        },
-        role if name == "role" => match role.parse() {
+    if let Some(field) = fields.iter().find(|field| input_of(field) == name) {
+        let words = field_value_in_words(field, currency, value);
+        return Some((label_of(field), words));
+    }
+    let label = label(name)?.to_owned();
+    if value.is_empty() {
+        return Some((label, texts().no_value.to_owned()));
+    }
+    let words = match name {
+        PRICE => price_in_words(value, currency),
+        "until" => wording::day(value),
+        "status" => status_in_words(value),
+        "role" => match value.parse() {
             Ok(role) => texts().role(role).to_owned(),
-            Err(_) => markup::readable(role, SHORT),
+            Err(_) => markup::readable(value, SHORT),
         },
-        typed => markup::readable(typed, SHORT),
+        _ => markup::readable(value, SHORT),
     };
     Some((label, words))
 }
 
-/// The label of an input that is not for a field of animals.
+/// Returns the value of a field in words.
+fn field_value_in_words(
+    field: &FieldDefinition,
+    currency: Option<&Currency>,
+    value: &str,
+) -> String {
+    let value = field.shown(value);
+    if value.is_empty() {
+        return texts().no_value.to_owned();
+    }
+    match (field.kind, value) {
+        (FieldKind::Boolean, "true") => window_texts().yes.to_owned(),
+        (FieldKind::Boolean, "false") => window_texts().no.to_owned(),
+        (FieldKind::Date, day) => wording::day(day),
+        _ if field.is_price() => price_in_words(value, currency),
+        _ => markup::readable(value, SHORT),
+    }
+}
+
+/// Returns a price in words, from the form in which the store has it, or in which it was typed. Other text stays as it is.
+fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
+    if Decimal::new(value).is_some() {
+        return amount(value, currency);
+    }
+    if let Ok(number) = numbers().parse(value, currency, false)
+        && Decimal::new(&number).is_some()
+    {
+        return amount(&number, currency);
+    }
+    markup::readable(value, SHORT)
+}
+
+/// Returns the words for a status of an animal or of an order. Other text stays as it is.
+fn status_in_words(value: &str) -> String {
+    if let Ok(status) = forms::parse_status(value) {
+        return texts().status(status).to_owned();
+    }
+    match value.parse() {
+        Ok(status) => texts().order_status(status).to_owned(),
+        Err(_) => value.to_owned(),
+    }
+}
+
+/// Returns the label of an input that is not for a field of animals.
 fn label(name: &str) -> Option<&'static str> {
-    let of_order = ORDER_INPUTS.iter().find(|input| input.name == name);
-    of_order
-        .map(OrderInput::label)
-        .or_else(|| wording::field(name))
+    match ORDER_INPUTS.iter().find(|input| input.name == name) {
+        Some(input) => Some(input.label()),
+        None => wording::field(name),
+    }
 }

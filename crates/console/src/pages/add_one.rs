@@ -96,7 +96,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
     html! {
         form.fields method="post" action="/add" data-draft {
             (desk.key("add"))
-            (photos::of_new_animal(desk, form))
+            (photos::new_animal_photos(desk, form))
             div.pairs {
                 (Input::from_form("name", texts().name, form, errors).show())
                 @for field in first_screen_fields(schema.fields) {

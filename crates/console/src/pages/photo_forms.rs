@@ -86,7 +86,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             .photos
             .all()
             .get(at)
-            .map(|photo| photos::small(photo, at, &name));
+            .map(|photo| photos::small_photo(photo, at, &name));
         if let Some(asked) = question.ask(desk, &html! { @if let Some(shown) = shown { (shown) } })
         {
             return Ok(asked);
@@ -313,7 +313,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 let one = match &pet {
                     Some(pet) => add_one(desk, pet.id, &key, number, content).await?,
                     None => stored(desk, content).await?.map(|stored| {
-                        waiting.push(photos::waiting(&waiting_photos::waiting_photo_token(
+                        waiting.push(photos::waiting_photo(&waiting_photos::waiting_photo_token(
                             desk, stored,
                         )));
                     }),
