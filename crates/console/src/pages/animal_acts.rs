@@ -3,7 +3,8 @@
 use petstore_domain::{
     PetId, PetStatus,
     store_area::{
-        Command, FieldSet, NewOrder, OrderId, OrderTerms, PetPatch, Preconditions, StorePet,
+        Command, FieldSet, NewOrder, OrderId, OrderPatch, OrderTerms, PetPatch, Preconditions,
+        StorePet,
     },
 };
 
@@ -34,39 +35,35 @@ async fn execute_for_animal(
     }
 }
 
+/// An order that a form places.
+struct SubmittedOrder {
+    terms: OrderTerms,
+    /// The values of the inputs that the form has.
+    values: OrderPatch,
+}
+
 /// Reserves or sells the animal in the path.
 pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let form = &desk.visit.form;
     let mut errors = Errors::default();
-    let terms = read_terms(desk, &mut errors);
-    let order_values = order_inputs::parse_patch(
-        form,
-        desk.currency(),
-        |name| form.all(name).next().is_some(),
-        &mut errors,
-    );
-    let terms = match terms {
-        Some(terms) if errors.is_empty() => terms,
-        _ => return animal::show(desk, &errors).await,
+    let Some(SubmittedOrder { terms, values }) = read_order(desk, &mut errors) else {
+        return animal::show(desk, &errors).await;
     };
-
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let fields = desk.store().fields().await?;
-    let merged_form = MergedForm::new(form, &offer_form(&pet, &fields));
+    let merged_form = MergedForm::new(&desk.visit.form, &offer_form(&pet, &fields));
     let concurrent_changes = merged_form.errors(false, |name, value| {
         values::in_words(&[], desk.currency(), name, value)
     });
     let is_outdated = !concurrent_changes.is_empty();
-    let order = NewOrder::of(pet.id, terms).with(order_values);
     let commands = vec![
         Command::PatchPet {
             id: pet.id,
             patch: patch_before_order(&pet, terms),
             preconditions: merged_form.preconditions(is_outdated),
         },
-        Command::PlaceOrder(order),
+        Command::PlaceOrder(NewOrder::of(pet.id, terms).with(values)),
     ];
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
@@ -76,6 +73,19 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             animal::show(desk, &Errors::from_markup(message)).await
         }
     }
+}
+
+/// Reads the order in the submitted form. Returns `None` if it has errors, which are added to `errors`.
+fn read_order(desk: &Desk<'_>, errors: &mut Errors) -> Option<SubmittedOrder> {
+    let form = &desk.visit.form;
+    let terms = read_terms(desk, errors);
+    let has_input = |name: &str| form.all(name).next().is_some();
+    let values = order_inputs::parse_patch(form, desk.currency(), has_input, errors);
+    if !errors.is_empty() {
+        return None;
+    }
+    let terms = terms?;
+    Some(SubmittedOrder { terms, values })
 }
 
 /// Reads from the form whether the order is a sale, or until when it reserves the animal.

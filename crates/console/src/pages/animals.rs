@@ -1,5 +1,7 @@
 //! The list of animals, and the form to change several of them.
 
+use std::collections::BTreeSet;
+
 use petstore_domain::{
     PetId,
     store_area::{FieldDefinition, FieldSet, Given, Order, PetQuery, StorePet},
@@ -29,7 +31,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let fields = desk.store().fields().await?;
     let filters = Filters::from_form(form, &fields, parts::today(desk));
     let list_page = load_page(desk, &filters).await?;
-    // Only this animal can be meant, so its page follows. A script sends requests while somebody types.
+    // The page of the only match follows. A script sends requests while somebody types, so it gets the list.
     if let Some(id) = list_page.only_match
         && errors.is_empty()
         && !session::is_from_script(desk.visit.request)
@@ -38,24 +40,14 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     }
 
     let pets = &list_page.pets;
-    let shown_category_ids = pets
-        .iter()
-        .map(|pet| pet.category_id)
-        .chain(filters.query.category_id)
-        .collect();
-    let categories = desk.load_category_choices(shown_category_ids).await?;
+    let mut category_ids: BTreeSet<i64> = pets.iter().map(|pet| pet.category_id).collect();
+    category_ids.extend(filters.query.category_id);
+    let categories = desk.load_category_choices(category_ids).await?;
     let schema = PetSchema {
         categories: &categories,
         fields: &fields,
     };
-    let results = if pets.is_empty() && filters.is_filtered() {
-        nothing_found_card(desk, &filters).await?
-    } else if pets.is_empty() {
-        empty_store_card(desk)
-    } else {
-        pet_table(desk, form, &filters, &list_page, schema, errors).await?
-    };
-
+    let results = results(desk, form, &filters, &list_page, schema, errors).await?;
     let count_text = wording::animal_count(list_page.count, pets.len(), MAX_COUNT);
     let content = html! {
         (page_head(desk))
@@ -72,9 +64,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     } else {
         Follows::Nothing
     };
-    Ok(Page::new(texts().animals_heading, content)
-        .following(follows)
-        .into())
+    let page = Page::new(texts().animals_heading, content);
+    Ok(page.following(follows).into())
 }
 
 fn page_head(desk: &Desk<'_>) -> Markup {
@@ -260,6 +251,24 @@ fn sort_links(filters: &Filters<'_>) -> Markup {
         span.no-print {
             " · " a href=(filters.path_with(&[(SORT, other_value)])) { (other_label) }
         }
+    }
+}
+
+/// Shows the animals of a page, or in their place that there are none.
+async fn results(
+    desk: &Desk<'_>,
+    form: &Form,
+    filters: &Filters<'_>,
+    list_page: &ListPage,
+    schema: PetSchema<'_>,
+    errors: &Errors,
+) -> Result<Markup, StoreError> {
+    if !list_page.pets.is_empty() {
+        pet_table(desk, form, filters, list_page, schema, errors).await
+    } else if filters.is_filtered() {
+        nothing_found_card(desk, filters).await
+    } else {
+        Ok(empty_store_card(desk))
     }
 }
 

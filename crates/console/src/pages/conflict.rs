@@ -32,7 +32,7 @@ pub(super) async fn show(
         holding_order.as_ref(),
     );
     let stored_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
-    let last_change = history::last(desk, stored_pet.id).await?;
+    let change_hint = last_change_hint(desk, stored_pet).await?;
     let content = html! {
         h1 { (texts().conflict) }
         p { (texts().conflict_hint) }
@@ -40,12 +40,7 @@ pub(super) async fn show(
             section.card #theirs {
                 h2 { (texts().theirs) }
                 (value_list(&stored_values))
-                @if let Some(change) = last_change {
-                    p.hint {
-                        (texts().changed_by(&wording::actor(&change.actor))) ", "
-                        (markup::time(change.at, desk.visit.now))
-                    }
-                }
+                (change_hint)
                 a.button href=(path) { (texts().keep_theirs) }
             }
             section.card {
@@ -59,12 +54,24 @@ pub(super) async fn show(
             }
         }
     };
-    Ok(Page::new(texts().conflict, content)
-        .with_status(StatusCode::CONFLICT)
-        .into())
+    let page = Page::new(texts().conflict, content);
+    Ok(page.with_status(StatusCode::CONFLICT).into())
 }
 
-/// Shows the stored values. Those that differ from the submitted form have a badge.
+/// Shows who made the last change of the animal, and when. Shows nothing if the log of changes does not have it.
+async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
+    let last_change = history::last(desk, pet.id).await?;
+    Ok(html! {
+        @if let Some(change) = last_change {
+            p.hint {
+                (texts().changed_by(&wording::actor(&change.actor))) ", "
+                (markup::time(change.at, desk.visit.now))
+            }
+        }
+    })
+}
+
+/// Shows the stored values. A value that differs from the submitted form has a badge.
 fn value_list(stored_values: &[ComparedValue]) -> Markup {
     html! {
         dl {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use petstore_domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, normalized};
+use petstore_domain::store_area::{
+    Choices, FieldDefinition, FieldKind, FieldName, Label, normalized,
+};
 
 use crate::prelude::*;
 
@@ -156,14 +158,8 @@ impl FieldFormReader<'_> {
         errors: &mut Errors,
     ) -> Option<FieldDefinition> {
         let form = self.form;
-        let label = forms::parse_label(form.get("label")).map_err(|_| texts().field_label_invalid);
-        let label = errors.take("label", label);
-        let kind = form
-            .get("kind")
-            .parse()
-            .map_err(|_| texts().field_kind_missing);
-        let kind: Option<FieldKind> = errors.take("kind", kind);
-
+        let label = errors.take("label", self.read_label());
+        let kind = errors.take("kind", self.read_kind());
         let mut choices = None;
         if kind == Some(FieldKind::Choice) {
             choices = self.read_choices(errors);
@@ -190,6 +186,17 @@ impl FieldFormReader<'_> {
             return None;
         }
         Some(field)
+    }
+
+    /// Reads the label, or returns the message that it is not valid.
+    fn read_label(&self) -> Result<Label, &'static str> {
+        forms::parse_label(self.form.get("label")).map_err(|_| texts().field_label_invalid)
+    }
+
+    /// Reads the kind, or returns the message that it is missing.
+    fn read_kind(&self) -> Result<FieldKind, &'static str> {
+        let kind = self.form.get("kind").parse();
+        kind.map_err(|_| texts().field_kind_missing)
     }
 
     /// Reads the position, or returns the message that it is not valid.
@@ -219,12 +226,23 @@ impl FieldFormReader<'_> {
             }
         }
 
+        let labels = self.read_choice_labels(&values);
+        let choices = Choices::new(values).ok_or(texts().field_choices_invalid);
+        let choices = errors.take("choices", choices)?;
+        let labelled_choices = choices.labelled(labels).ok_or(texts().field_labels_invalid);
+        errors.take("choices", labelled_choices)
+    }
+
+    /// Reads the labels of choices, by the value of the choice. A choice without an input keeps its present label.
+    ///
+    /// A label that is empty, or that is the value itself, is not stored.
+    fn read_choice_labels(&self, values: &[String]) -> BTreeMap<String, String> {
         let present_choices = self.present_field.and_then(|field| field.choices.as_ref());
         let mut labels = match present_choices {
             Some(choices) => choices.labels().clone(),
             None => BTreeMap::new(),
         };
-        for value in &values {
+        for value in values {
             let Some(label) = self.form.all(&choice_label_input(value)).next() else {
                 continue;
             };
@@ -234,11 +252,7 @@ impl FieldFormReader<'_> {
                 labels.insert(value.clone(), label.to_owned());
             }
         }
-
-        let choices = Choices::new(values).ok_or(texts().field_choices_invalid);
-        let choices = errors.take("choices", choices)?;
-        let labelled_choices = choices.labelled(labels).ok_or(texts().field_labels_invalid);
-        errors.take("choices", labelled_choices)
+        labels
     }
 }
 

@@ -32,11 +32,42 @@ impl Act {
             Self::Sell => "sell",
         }
     }
+
+    /// Returns the label of the button that opens the form.
+    fn opening_label(self) -> &'static str {
+        match self {
+            Self::Reserve => texts().reserve_more,
+            Self::Sell => texts().sell_more,
+        }
+    }
+
+    /// Returns the label of the button that places the order.
+    fn submit_label(self) -> &'static str {
+        match self {
+            Self::Reserve => texts().reserve,
+            Self::Sell => texts().sell_now,
+        }
+    }
 }
 
 /// Whether a submitted form sells an animal. Otherwise, it reserves the animal.
 pub(super) fn is_sale(form: &Form) -> bool {
     form.get("do") == Act::Sell.value()
+}
+
+/// A form that reserves or sells an animal.
+struct NewOrderForm<'f> {
+    act: Act,
+    /// The path to which the form is sent.
+    path: &'f str,
+    /// The present values of the animal.
+    offer_form: &'f Form,
+    /// The values that the inputs show.
+    form: &'f Form,
+    errors: &'f Errors,
+    /// The beginning of the ids of the inputs, because a page has two such forms.
+    id_prefix: &'f str,
+    is_open: bool,
 }
 
 /// Shows a button that opens the form to reserve the animal, and a button that opens the form to sell it.
@@ -48,79 +79,86 @@ pub(super) fn new_order_forms(
     fields: &FieldSet,
     errors: &Errors,
 ) -> Markup {
-    let offer_form = offer_form(pet, fields);
     let submitted_form = &desk.visit.form;
-    let mut submitted_act = Act::Reserve;
-    if is_sale(submitted_form) {
-        submitted_act = Act::Sell;
-    }
-    let is_submitted = submitted_form.all("price").next().is_some();
-    let form = if is_submitted {
-        &MergedForm::new(submitted_form, &offer_form).form
+    let submitted_act = if is_sale(submitted_form) {
+        Act::Sell
     } else {
-        &offer_form
+        Act::Reserve
     };
+    let offer_form = offer_form(pet, fields);
+    let is_submitted = submitted_form.all("price").next().is_some();
+    let merged_form = MergedForm::new(submitted_form, &offer_form).form;
+    let path = format!("/animals/{}/order", pet.id.get());
 
     let no_errors = Errors::default();
-    let path = format!("/animals/{}/order", pet.id.get());
+    let mut order_forms = Vec::new();
+    for act in [Act::Reserve, Act::Sell] {
+        let is_submitted_act = act == submitted_act;
+        order_forms.push(NewOrderForm {
+            act,
+            path: &path,
+            offer_form: &offer_form,
+            form: if is_submitted {
+                &merged_form
+            } else {
+                &offer_form
+            },
+            // The messages link to the inputs of the form that was submitted, so only these have the plain ids.
+            errors: if is_submitted_act { errors } else { &no_errors },
+            id_prefix: if is_submitted_act { "" } else { "other-" },
+            is_open: is_submitted && is_submitted_act,
+        });
+    }
     html! {
-        div.acts {
-            @for act in [Act::Reserve, Act::Sell] {
-                @let is_submitted_act = act == submitted_act;
-                // The messages link to the inputs of the form that was submitted.
-                @let id_prefix = if is_submitted_act { "" } else { "other-" };
-                @let errors = if is_submitted_act { errors } else { &no_errors };
-                details name="order" open[is_submitted && is_submitted_act] {
-                    summary.button.main[act == Act::Reserve] { (opening_label(act)) }
-                    form.card.fields data-draft id=(act.value()) method="post" action=(path) {
-                        (desk.key("order"))
-                        (merge::hidden_fields(&offer_form))
-                        (inputs(desk, act, form, errors, id_prefix))
-                        div { button.main name="do" value=(act.value()) { (submit_label(act)) } }
-                    }
+        div.acts { @for order_form in &order_forms { (order_form.show(desk)) } }
+    }
+}
+
+impl NewOrderForm<'_> {
+    /// Shows the button that opens the form, and the form.
+    fn show(&self, desk: &Desk<'_>) -> Markup {
+        let act = self.act;
+        html! {
+            details name="order" open[self.is_open] {
+                summary.button.main[act == Act::Reserve] { (act.opening_label()) }
+                form.card.fields data-draft id=(act.value()) method="post" action=(self.path) {
+                    (desk.key("order"))
+                    (merge::hidden_fields(self.offer_form))
+                    (self.inputs(desk))
+                    div { button.main name="do" value=(act.value()) { (act.submit_label()) } }
                 }
             }
         }
     }
-}
 
-fn opening_label(act: Act) -> &'static str {
-    match act {
-        Act::Reserve => texts().reserve_more,
-        Act::Sell => texts().sell_more,
-    }
-}
+    /// Shows the inputs. A part of the form that opens has the details.
+    fn inputs(&self, desk: &Desk<'_>) -> Markup {
+        let form = self.form;
+        let errors = self.errors;
+        let end_day = match form.get("until") {
+            "" => desk.default_end().strftime("%F").to_string(),
+            typed_day => typed_day.to_owned(),
+        };
+        let (detail_inputs, main_inputs): (Vec<&OrderInput>, Vec<&OrderInput>) =
+            ORDER_INPUTS.iter().partition(|input| input.is_detail);
+        let detail_labels: Vec<&str> = detail_inputs.iter().map(|input| input.label()).collect();
+        let has_details = detail_inputs
+            .iter()
+            .any(|input| !form.raw(input.name).is_empty());
 
-fn submit_label(act: Act) -> &'static str {
-    match act {
-        Act::Reserve => texts().reserve,
-        Act::Sell => texts().sell_now,
-    }
-}
-
-/// Shows the inputs of a form that reserves or sells an animal. A part of the form that opens has the details.
-///
-/// The ids of the inputs begin with `id_prefix`, because the page has two such forms.
-fn inputs(desk: &Desk<'_>, act: Act, form: &Form, errors: &Errors, id_prefix: &str) -> Markup {
-    let end_day = match form.get("until") {
-        "" => desk.default_end().strftime("%F").to_string(),
-        typed_day => typed_day.to_owned(),
-    };
-    let (detail_inputs, main_inputs): (Vec<&OrderInput>, Vec<&OrderInput>) =
-        ORDER_INPUTS.iter().partition(|input| input.is_detail);
-    let detail_labels: Vec<&str> = detail_inputs.iter().map(|input| input.label()).collect();
-    let has_details = detail_inputs
-        .iter()
-        .any(|input| !form.raw(input.name).is_empty());
-
-    let order_form = OrderForm::New { id_prefix };
-    html! {
-        @for input in main_inputs { (input.show(desk, form, errors, order_form)) }
-        @if act == Act::Reserve { (forms::day_input(&end_day, errors.message_for("until"))) }
-        details open[has_details] {
-            summary { (texts().labels(&detail_labels)) " " (texts().optional) }
-            div.fields {
-                @for input in detail_inputs { (input.show(desk, form, errors, order_form)) }
+        let order_form = OrderForm::New {
+            id_prefix: self.id_prefix,
+        };
+        html! {
+            @for input in main_inputs { (input.show(desk, form, errors, order_form)) }
+            @if self.act == Act::Reserve {
+                (forms::day_input(&end_day, errors.message_for("until")))
+            }
+            details open[has_details] {
+                summary { (texts().labels(&detail_labels)) " " (texts().optional) }
+                div.fields {
+                    @for input in detail_inputs { (input.show(desk, form, errors, order_form)) }
+                }
             }
         }
     }

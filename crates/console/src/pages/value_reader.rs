@@ -123,26 +123,21 @@ impl<'r> ValueReader<'r> {
             return Ok(None);
         }
 
-        let label = label_of(field);
-        // A date has several spellings too, because not every browser has an input for dates.
-        let has_spellings = matches!(
-            field.kind,
-            FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
-        );
-        let text = if has_spellings {
-            cells::normalize(field, &typed_text, self.currency)
-                .map_err(|message| [&*label, window_texts().colon, &*message].concat())?
+        let text = if has_spellings(field.kind) {
+            self.normalize(field, &typed_text)?
         } else {
             typed_text
         };
         if field.is_unique && is_shortened_number(&text) {
-            return Err(texts().number_shortened(&label, &markup::readable(&text, SHORT)));
+            let readable_text = markup::readable(&text, SHORT);
+            return Err(texts().number_shortened(&label_of(field), &readable_text));
         }
 
         if text.trim().is_empty() {
             return Ok(stored_value.map(|_| Given::Clear));
         }
-        if has_spellings && stored_value.is_some_and(|value| value.to_string() == text) {
+        if has_spellings(field.kind) && stored_value.is_some_and(|value| value.to_string() == text)
+        {
             return Ok(None);
         }
         let change = field.in_cell(&text);
@@ -150,6 +145,12 @@ impl<'r> ValueReader<'r> {
             return Err(invalid_message(field, &text));
         }
         Ok(Some(change))
+    }
+
+    /// Returns a typed number or date in the form that the store has. The message for people begins with the label.
+    fn normalize(&self, field: &FieldDefinition, typed_text: &str) -> Result<String, String> {
+        cells::normalize(field, typed_text, self.currency)
+            .map_err(|message| [&*label_of(field), window_texts().colon, &*message].concat())
     }
 
     /// Whether an animal can have the value of a field.
@@ -161,6 +162,14 @@ impl<'r> ValueReader<'r> {
     }
 }
 
+/// Whether people type a value of this kind in several spellings. Not every browser has an input for a date.
+fn has_spellings(kind: FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
+    )
+}
+
 /// Returns the message that a text is not a value of the field, or no longer one of its choices.
 fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     let label = label_of(field);
@@ -170,7 +179,7 @@ fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     }
 }
 
-/// Returns a typed text without the space that does not belong to a value of this kind. A line of text keeps all.
+/// Returns a typed text without the space around a value of this kind. A text keeps its space.
 fn without_irrelevant_space(kind: FieldKind, text: &str) -> String {
     match kind {
         FieldKind::Text => text.to_owned(),
