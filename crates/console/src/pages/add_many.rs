@@ -258,7 +258,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             if pet_table.remaining_count > 0 {
                 preview_remaining_lines(desk, pet_table).await
             } else {
-                Ok(see_added_pets(pet_table, flash))
+                Ok(redirect_to_added_pets(pet_table, flash))
             }
         }
         Err(not_done) => {
@@ -306,7 +306,7 @@ async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Resul
 }
 
 /// Redirects to the page of the added animal, or to the list if there are several.
-fn see_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
+fn redirect_to_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
     if flash.code == "added" {
         return Reply::See(format!("/animals/{}", flash.id), Some(flash));
     }

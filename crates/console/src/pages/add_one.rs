@@ -188,18 +188,20 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
 
     let submitted_pet = read_pet(desk, &form, schema, &mut errors).await?;
-    let waiting = load_waiting_photos(desk).await?;
-    if waiting.lost_count > 0 {
-        errors.add("pictures", texts().photos_lost(waiting.lost_count));
+    let waiting_photos = load_waiting_photos(desk).await?;
+    if waiting_photos.lost_count > 0 {
+        errors.add("pictures", texts().photos_lost(waiting_photos.lost_count));
     }
-    let form_to_show = form_with_photos(&desk.visit.form, &waiting.tokens);
+    let form_to_show = form_with_photos(&desk.visit.form, &waiting_photos.tokens);
     let commands = match submitted_pet {
-        Some(submitted_pet) if errors.is_empty() => submitted_pet.into_commands(waiting.photos),
+        Some(submitted_pet) if errors.is_empty() => {
+            submitted_pet.into_commands(waiting_photos.photos)
+        }
         _ => return Ok(page(desk, &form_to_show, schema, &errors).into()),
     };
 
     match desk.execute(commands).await? {
-        Ok(flash) => Ok(see_added_pet(desk, flash)),
+        Ok(flash) => Ok(redirect_to_added_pet(desk, flash)),
         Err(not_done) => {
             let errors = not_done.errors(&fields);
             Ok(page(desk, &form_to_show, schema, &errors).into())
@@ -251,7 +253,7 @@ fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
 }
 
 /// Redirects to the page of the added animal. The message says whether its day of birth was calculated from an age.
-fn see_added_pet(desk: &Desk<'_>, mut flash: Flash) -> Reply {
+fn redirect_to_added_pet(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     if flash.code == "added" && !desk.visit.form.get(AGE_INPUT).is_empty() {
         "added-about".clone_into(&mut flash.code);
     }

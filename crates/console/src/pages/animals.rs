@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use petstore_domain::{
     PetId,
-    store_area::{FieldDefinition, FieldSet, Given, Order, PetQuery, StorePet},
+    store_area::{FieldDefinition, FieldSet, Given, PetQuery, StorePet},
 };
-use petstore_languages::look::{Animal, Drawings};
 
 use super::{
     animal_filters::{AFTER, Filters, LONGEST_FIRST, SORT},
+    animal_table::animal_table,
     filter_views::{chips, filter_form},
     order_rows,
-    parts::{self, animal_card, empty_store_card, page_links},
+    parts::{self, empty_store_card, page_links},
     pet_schema::PetSchema,
     selected,
 };
@@ -294,7 +294,7 @@ async fn pet_table(
     let first_page = filters.query.after.map(|_| filters.path_with(&[]));
     let has_form = desk.may_write() && !filters.query.withdrawn;
     let table = html! {
-        (table(desk, pets, schema, &orders, has_form))
+        (animal_table(desk, pets, schema, &orders, has_form))
         (page_links(first_page.as_deref(), next_page.as_deref()))
     };
     if has_form {
@@ -332,82 +332,4 @@ fn selection_form(
             (action_bar)
         }
     }
-}
-
-/// Shows animals with their pictures and what tells them apart, and with the contacts of `orders`.
-///
-/// `has_boxes` adds a box to each animal, with which a member selects it.
-fn table(
-    desk: &Desk<'_>,
-    pets: &[StorePet],
-    schema: PetSchema<'_>,
-    orders: &[Order],
-    has_boxes: bool,
-) -> Markup {
-    let mut drawings = Drawings::default();
-    let rows = html! {
-        @for (index, pet) in pets.iter().enumerate() {
-            @let animal = Animal::whole(pet, schema.fields);
-            @let category = markup::category(schema.categories, pet.category_id);
-            tr {
-                @if has_boxes { td.tick { (selection_box(desk, pet)) } }
-                td.first { (animal_card(desk, &animal, &category, &mut drawings, index)) }
-                td.price {
-                    @if let Some(price) = animal.price() { (amount(price, desk.currency())) }
-                }
-                td {
-                    (markup::pet_badge(pet))
-                    @if let Some(contact) = order_rows::contact_for(desk, orders, pet) {
-                        div.hint.no-print { (markup::text(contact, SHORT)) }
-                    }
-                }
-                td.number data-label=(texts().number) { small { (pet.id.get()) } }
-                td data-label=(texts().changed_at) {
-                    small {
-                        @if let Some(updated_at) = pet.updated_at {
-                            (markup::time(updated_at, desk.visit.now))
-                        } @else { "–" }
-                    }
-                }
-            }
-        }
-    };
-    html! { (drawings.symbols()) (markup::table(&table_headings(has_boxes), &rows)) }
-}
-
-fn table_headings(has_boxes: bool) -> Markup {
-    let labels = [
-        texts().name,
-        texts().price,
-        texts().status_label,
-        texts().number,
-        texts().changed_at,
-    ];
-    html! {
-        @if has_boxes {
-            td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }
-        }
-        (markup::headings(&labels))
-    }
-}
-
-/// Shows the box that selects an animal. Its value is the id and the version of the animal, such as `7:3`.
-fn selection_box(desk: &Desk<'_>, pet: &StorePet) -> Markup {
-    let label = texts().select(&markup::plain_name(pet.name.as_str()));
-    html! {
-        label {
-            input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
-                checked[is_selected(desk, pet)] aria-label=(label);
-        }
-    }
-}
-
-/// Whether the submitted form selects an animal, in any version.
-fn is_selected(desk: &Desk<'_>, pet: &StorePet) -> bool {
-    let id = pet.id.get().to_string();
-    desk.visit
-        .form
-        .all("pet")
-        .filter_map(|selection| selection.split_once(':'))
-        .any(|(selected_id, _)| selected_id == id)
 }

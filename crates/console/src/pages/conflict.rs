@@ -24,13 +24,8 @@ pub(super) async fn show(
 
     let path = format!("/animals/{}", stored_pet.id.get());
     let no_errors = Errors::default();
-    let inputs = animal_fields::inputs(
-        &merged_form,
-        schema,
-        &no_errors,
-        stored_pet,
-        holding_order.as_ref(),
-    );
+    let order = holding_order.as_ref();
+    let inputs = animal_fields::inputs(&merged_form, schema, &no_errors, stored_pet, order);
     let stored_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
     let change_hint = last_change_hint(desk, stored_pet).await?;
     let content = html! {

@@ -111,10 +111,7 @@ async fn save_patch(
         preconditions: merged_form.preconditions(merged_form.is_conflict()),
     };
     match desk.execute(vec![command]).await? {
-        Ok(flash) => {
-            let path = format!("/animals/{}", pet.id.get());
-            Ok(Reply::See(path, Some(flash)))
-        }
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
         Err(NotDone {
             changed: Some(Resource::Pet(stored_pet)),
             ..

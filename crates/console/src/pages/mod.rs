@@ -9,6 +9,7 @@ mod animal;
 mod animal_acts;
 mod animal_fields;
 mod animal_filters;
+mod animal_table;
 mod animal_top;
 mod animals;
 mod categories;

@@ -44,44 +44,27 @@ impl<'t> Sheet<'t> {
     /// are known headings.
     pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings) -> Self {
         let rows = text.rows();
-        let Some((first_row, next_rows)) = rows.split_first() else {
+        if let Some((first_row, next_rows)) = rows.split_first()
+            && has_headings(first_row, form, meanings)
+        {
             return Self {
-                headings: None,
-                pet_rows: &[],
-            };
-        };
-        let has_headings = match form.raw(HEADINGS_INPUT) {
-            "" => {
-                let cells = first_row.cells.iter();
-                cells
-                    .filter(|cell| meanings.meaning(cell).is_some())
-                    .count()
-                    > 1
-            }
-            choice => choice == "yes",
-        };
-        if has_headings {
-            Self {
                 headings: Some(first_row),
                 pet_rows: next_rows,
-            }
-        } else {
-            Self {
-                headings: None,
-                pet_rows: rows,
-            }
+            };
+        }
+        Self {
+            headings: None,
+            pet_rows: rows,
         }
     }
 
     /// Returns the number of columns: as many as there are headings, or else as the longest row has cells.
     fn column_count(self) -> usize {
-        match self.headings {
-            Some(row) => row.cells.len(),
-            None => {
-                let lengths = self.pet_rows.iter().map(|row| row.cells.len());
-                lengths.max().unwrap_or(0)
-            }
+        if let Some(row) = self.headings {
+            return row.cells.len();
         }
+        let lengths = self.pet_rows.iter().map(|row| row.cells.len());
+        lengths.max().unwrap_or(0)
     }
 
     /// Returns the heading of the column with this index; empty without headings.
@@ -93,7 +76,7 @@ impl<'t> Sheet<'t> {
     }
 
     /// Returns the name of the input that a column is probably for: as its heading says, or else as its place does.
-    fn guess_input<'m>(self, index: usize, meanings: &'m ColumnMeanings) -> Option<&'m str> {
+    fn guess_input(self, index: usize, meanings: &ColumnMeanings) -> Option<&str> {
         match self.headings {
             Some(row) => meanings.meaning(&row.cells[index]),
             None => MEMBERS.get(index).map(|(name, _)| *name),
@@ -105,6 +88,17 @@ impl<'t> Sheet<'t> {
         let mut rows = self.pet_rows.iter();
         rows.all(|row| row.cells.get(index).is_none_or(String::is_empty))
     }
+}
+
+/// Whether the first row of a pasted text has headings.
+fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings) -> bool {
+    let choice = form.raw(HEADINGS_INPUT);
+    if !choice.is_empty() {
+        return choice == "yes";
+    }
+    let cells = first_row.cells.iter();
+    let known_headings = cells.filter(|cell| meanings.meaning(cell).is_some());
+    known_headings.count() > 1
 }
 
 /// Returns the columns of a table, each with its meaning: as the form says, or else as [`Sheet::guess_input`] guesses.
