@@ -128,7 +128,9 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
                 (texts().reason(withdrawal.reason)) ", "
                 (markup::time(withdrawal.at, desk.visit.now))
             }
-            @if let Some(note) = &withdrawal.note { p { (markup::text(note.as_str(), LONG)) } }
+            @if let Some(note) = &withdrawal.note {
+                p { (markup::text(note.as_str(), LONG)) }
+            }
             @if desk.may_write() {
                 p.hint { (texts().restore_hint) }
                 form method="post" action={ "/animals/" (pet.id.get()) "/restore" } {

@@ -112,17 +112,17 @@ fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
     patch
 }
 
-/// Returns the message that the animal could not be reserved or sold, for the reason `why`.
+/// Returns the message that the animal could not be reserved or sold, which `reason` explains.
 ///
 /// It says who was faster, as far as the log of changes knows. It also has what was typed, because the page of an animal
 /// that is not available has no form for it.
-async fn lost_order_message(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
+async fn lost_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, ApiError> {
     let mut faster_order = None;
     if let Some(pet) = desk.pet().await? {
         faster_order = holding_order(desk, &pet).await?;
     }
     let Some(order) = faster_order else {
-        return Ok(html! { p { (why) } });
+        return Ok(html! { p { (reason) } });
     };
 
     let actor = history::placed_by(desk, &order).await?;
@@ -130,7 +130,7 @@ async fn lost_order_message(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiErr
     let typed_values = typed_order_values(desk);
     Ok(html! {
         p {
-            (why)
+            (reason)
             " " (placed_by) " " (markup::time(order.created_at, desk.visit.now)) "."
             @if let Some(contact) = order_rows::contact(desk, &order) {
                 " " (texts().contact) (window_texts().colon) (markup::text(contact, LONG)) "."

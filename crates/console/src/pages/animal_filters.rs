@@ -12,20 +12,20 @@ use super::{parts::link, values};
 use crate::{prelude::*, words};
 
 /// The parameter with the order of the list. Without it, the newest animals are first.
-pub(super) const SORT: &str = "sort";
+pub(super) const SORT_PARAMETER: &str = "sort";
 
-/// The value of [`SORT`] for a list that begins with the animals that are in the store for the longest time.
+/// The value of [`SORT_PARAMETER`] for a list that begins with the animals that are in the store for the longest time.
 pub(super) const LONGEST_FIRST: &str = "longest";
 
 /// The parameter with the id of the last animal of the page before.
-pub(super) const AFTER: &str = "after";
+pub(super) const AFTER_PARAMETER: &str = "after";
 
 /// The parameter with an age. It counts as a filter by a field.
-pub(super) const AGE: &str = "age";
+pub(super) const AGE_PARAMETER: &str = "age";
 
 /// The parameter with the name of a field that filtered the list before. These filters stay if somebody chooses more
 /// than a search takes.
-pub(super) const KEPT_FILTER: &str = "kept";
+pub(super) const KEPT_FILTER_PARAMETER: &str = "kept";
 
 /// The status for animals of all statuses, also sold ones. Without a status, the list has all animals but sold ones.
 pub(super) const ALL_STATUSES: &str = "all";
@@ -66,7 +66,16 @@ struct FieldFilter<'f> {
 
 /// Whether a parameter belongs to the list, and stays after a change of animals on it.
 pub(super) fn is_list_parameter(name: &str) -> bool {
-    ["q", "status", "category", AGE, SORT, AFTER].contains(&name) || name.starts_with(words::PREFIX)
+    [
+        "q",
+        "status",
+        "category",
+        AGE_PARAMETER,
+        SORT_PARAMETER,
+        AFTER_PARAMETER,
+    ]
+    .contains(&name)
+        || name.starts_with(words::PREFIX)
 }
 
 /// Returns the fields by which the list can be filtered.
@@ -110,9 +119,9 @@ impl<'f> Filters<'f> {
                 .into_iter()
                 .map(|field_filter| field_filter.filter)
                 .collect(),
-            newest_first: form.get(SORT) != LONGEST_FIRST,
+            newest_first: form.get(SORT_PARAMETER) != LONGEST_FIRST,
             limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
-            after: form.integer(AFTER).and_then(PetId::new),
+            after: form.integer(AFTER_PARAMETER).and_then(PetId::new),
             ..PetQuery::default()
         };
         set_status(&mut query, form.get("status"));
@@ -139,7 +148,9 @@ impl<'f> Filters<'f> {
 
     /// Whether the list is filtered.
     pub(super) fn is_filtered(&self) -> bool {
-        self.parameters.iter().any(|(name, _)| name != SORT)
+        self.parameters
+            .iter()
+            .any(|(name, _)| name != SORT_PARAMETER)
     }
 
     /// Returns the path of the list with other values for these parameters. An empty value removes a parameter.
@@ -195,12 +206,12 @@ struct ValueFilters<'f> {
 impl<'f> ValueFilters<'f> {
     /// Reads the filters in a form. If there are too many, the filters that the list had before stay.
     fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
-        let kept_names: Vec<&str> = form.all(KEPT_FILTER).collect();
+        let kept_names: Vec<&str> = form.all(KEPT_FILTER_PARAMETER).collect();
         let mut field_filters = read_field_filters(form, fields);
         field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
         let mut birth_dates = read_birth_dates(form, fields, today);
         let has_room_for_age =
-            kept_names.len() < PetQuery::MOST_VALUES || kept_names.contains(&AGE);
+            kept_names.len() < PetQuery::MOST_VALUES || kept_names.contains(&AGE_PARAMETER);
         let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
         if is_age_left_out {
             birth_dates = None;
@@ -231,13 +242,13 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
         ("category".to_owned(), form.get("category")),
     ];
     if value_filters.birth_dates.is_some() {
-        parameters.push((AGE.to_owned(), form.get(AGE)));
+        parameters.push((AGE_PARAMETER.to_owned(), form.get(AGE_PARAMETER)));
     }
     for filter in &value_filters.field_filters {
         parameters.push((values::input_of(filter.field), filter.value));
     }
-    if form.get(SORT) == LONGEST_FIRST {
-        parameters.push((SORT.to_owned(), LONGEST_FIRST));
+    if form.get(SORT_PARAMETER) == LONGEST_FIRST {
+        parameters.push((SORT_PARAMETER.to_owned(), LONGEST_FIRST));
     }
     parameters.retain(|(_, value)| !value.is_empty());
     parameters
@@ -264,7 +275,7 @@ fn read_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilt
 
 /// Reads the age in a form as a filter by the day of birth, if animals have one.
 fn read_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
-    let age: Age = form.get(AGE).parse().ok()?;
+    let age: Age = form.get(AGE_PARAMETER).parse().ok()?;
     let birth_field = fields.all().iter().find(|field| field.is_birth())?;
     Some(age.range(&birth_field.name, today))
 }

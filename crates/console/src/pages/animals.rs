@@ -8,7 +8,7 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_filters::{AFTER, Filters, LONGEST_FIRST, SORT},
+    animal_filters::{AFTER_PARAMETER, Filters, LONGEST_FIRST, SORT_PARAMETER},
     animal_table::animal_table,
     filter_views::{chips, filter_form},
     order_rows,
@@ -249,7 +249,7 @@ fn sort_links(filters: &Filters<'_>) -> Markup {
     html! {
         " · " (label)
         span.no-print {
-            " · " a href=(filters.path_with(&[(SORT, other_value)])) { (other_label) }
+            " · " a href=(filters.path_with(&[(SORT_PARAMETER, other_value)])) { (other_label) }
         }
     }
 }
@@ -290,7 +290,7 @@ async fn pet_table(
 
     let next_page = list_page
         .next_position
-        .map(|id| filters.path_with(&[(AFTER, &id.get().to_string())]));
+        .map(|id| filters.path_with(&[(AFTER_PARAMETER, &id.get().to_string())]));
     let first_page = filters.query.after.map(|_| filters.path_with(&[]));
     let has_form = desk.may_write() && !filters.query.withdrawn;
     let table = html! {
@@ -323,7 +323,7 @@ fn selection_form(
         form.several method="post" action="/animals/selected" {
             (desk.key("selected"))
             // The form leads back to this page of the list.
-            input type="hidden" name=(AFTER) value=(form.raw(AFTER));
+            input type="hidden" name=(AFTER_PARAMETER) value=(form.raw(AFTER_PARAMETER));
             @for (name, value) in &filters.parameters {
                 input type="hidden" name=(name) value=(value);
             }

@@ -130,35 +130,35 @@ impl Desk<'_> {
         &self,
         last_used: i64,
     ) -> Result<Option<i64>, StoreError> {
-        let mut used = last_used;
+        let mut used_number = last_used;
         // Most numbers that are used have a name, and follow each other.
         for category in self.load_first_categories().await?.categories {
-            if category.id == used + 1 {
-                used += 1;
+            if category.id == used_number + 1 {
+                used_number += 1;
             }
         }
 
         let mut step: i64 = 1;
-        let mut free = loop {
-            let Some(number) = used.checked_add(step) else {
+        let mut free_number = loop {
+            let Some(number) = used_number.checked_add(step) else {
                 return Ok(None);
             };
             if !self.is_category_number_used(number).await? {
                 break number;
             }
-            used = number;
+            used_number = number;
             step = step.saturating_mul(2);
         };
 
-        while free - used > 1 {
-            let middle = used + (free - used) / 2;
+        while free_number - used_number > 1 {
+            let middle = used_number + (free_number - used_number) / 2;
             if self.is_category_number_used(middle).await? {
-                used = middle;
+                used_number = middle;
             } else {
-                free = middle;
+                free_number = middle;
             }
         }
-        Ok(Some(free))
+        Ok(Some(free_number))
     }
 
     /// Whether a category or an animal has this number of a category.

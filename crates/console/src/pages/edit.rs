@@ -48,7 +48,10 @@ async fn page(
     ]
     .concat();
     let content = html! {
-        h1 { (texts().edit) (window_texts().colon) (markup::name(pet.name.as_str(), markup::SHORT)) }
+        h1 {
+            (texts().edit) (window_texts().colon)
+            (markup::name(pet.name.as_str(), SHORT))
+        }
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {
             (desk.key("edit"))

@@ -89,10 +89,11 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
 
 /// Shows an input as a box, which has a tick if the input has a value.
 fn tick_box(input: &Input<'_>) -> Markup {
+    let is_ticked = !input.value.trim().is_empty();
     html! {
         div {
             label {
-                input #(input.id) type="checkbox" name=(input.id) value="yes" checked[!input.value.trim().is_empty()];
+                input #(input.id) type="checkbox" name=(input.id) value="yes" checked[is_ticked];
                 (input.label) " " span.hint { (input.hint.unwrap_or_default()) }
             }
             @if let Some(error) = input.error { p.error { (error) } }

@@ -5,8 +5,8 @@ use petstore_languages::quoted;
 
 use super::{
     animal_filters::{
-        AGE, ALL_STATUSES, Filters, KEPT_FILTER, LONGEST_FIRST, SORT, filterable_fields,
-        status_filter_label, status_filter_options,
+        AGE_PARAMETER, ALL_STATUSES, Filters, KEPT_FILTER_PARAMETER, LONGEST_FIRST, SORT_PARAMETER,
+        filterable_fields, status_filter_label, status_filter_options,
     },
     category_names::MAX_PROPOSED_CATEGORIES,
     parts::link,
@@ -26,7 +26,7 @@ struct Chip<'f> {
 pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Category]) -> Markup {
     let mut chips = Vec::new();
     for (name, value) in &filters.parameters {
-        if name != SORT {
+        if name != SORT_PARAMETER {
             let text = filter_in_words(filters, desk, categories, name, value);
             chips.push(Chip { name, text });
         }
@@ -36,7 +36,7 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
         filtering_names.push(filter.field.as_str());
     }
     if filters.query.dates.is_some() {
-        filtering_names.push(AGE);
+        filtering_names.push(AGE_PARAMETER);
     }
     let is_full = filtering_names.len() == PetQuery::MOST_VALUES;
     let offers_ages = filters.query.dates.is_none() && !is_full && filters.has_ages();
@@ -50,7 +50,7 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
         @if !chips.is_empty() || offers_ages { (chip_list(filters, &chips, offers_ages)) }
         @if is_full {
             @for name in &filtering_names {
-                input type="hidden" form="find" name=(KEPT_FILTER) value=(name);
+                input type="hidden" form="find" name=(KEPT_FILTER_PARAMETER) value=(name);
             }
         }
     }
@@ -72,7 +72,7 @@ fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
 /// Shows the chips that remove filters, and after them the chips that add filters.
 fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Markup {
     let offers_sold = filters.query.on_offer && !filters.get("q").is_empty();
-    let path_without_filters = link("/animals", &[(SORT, filters.get(SORT))]);
+    let path_without_filters = link("/animals", &[(SORT_PARAMETER, filters.get(SORT_PARAMETER))]);
     html! {
         ul.chips.no-print aria-label=(texts().filters) {
             @for chip in chips {
@@ -85,7 +85,7 @@ fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Ma
             }
             @if offers_ages {
                 @for age in &Age::ALL {
-                    @let path = filters.path_with(&[(AGE, age.as_str())]);
+                    @let path = filters.path_with(&[(AGE_PARAMETER, age.as_str())]);
                     li { (adding_chip(&path, window_texts().age_range(*age))) }
                 }
             }
@@ -118,7 +118,7 @@ fn filter_in_words(
             label.to_owned()
         }
         ("category", Some(id)) => markup::category(categories, id),
-        (AGE, _) => {
+        (AGE_PARAMETER, _) => {
             let age = value.parse().unwrap_or(Age::UnderOne);
             window_texts().age_range(age).to_owned()
         }
@@ -133,7 +133,7 @@ fn filter_in_words(
 pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     html! {
         form.card #find method="get" action="/animals" role="search" data-search {
-            @if !filters.query.newest_first { input type="hidden" name=(SORT) value=(LONGEST_FIRST); }
+            @if !filters.query.newest_first { input type="hidden" name=(SORT_PARAMETER) value=(LONGEST_FIRST); }
             div.row {
                 div.field.search {
                     label for="q" { (texts().find_label) }
@@ -201,9 +201,9 @@ fn age_select(filters: &Filters<'_>) -> Markup {
         options.push((age.as_str(), window_texts().age_range(*age)));
     }
     let input = Input {
-        id: AGE,
+        id: AGE_PARAMETER,
         label: window_texts().age,
-        value: filters.get(AGE),
+        value: filters.get(AGE_PARAMETER),
         ..Input::default()
     };
     input.choose(&options)

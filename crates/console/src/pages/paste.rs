@@ -25,15 +25,15 @@ pub(super) struct LineReader<'r> {
     pub(super) values: ValueReader<'r>,
 }
 
-/// Lines that were pasted into a form.
+/// The lines that were pasted into a form, read as a table of animals.
 pub(super) struct PetTable {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
     /// The first [`MAX_LINES`] lines with animals.
     pub(super) lines: Vec<Line>,
-    /// The number of lines after these.
+    /// The number of further lines, which the next form has.
     pub(super) remaining_count: usize,
-    /// The headings with the lines after these, for the next form.
+    /// The text of the next form: the headings and the further lines.
     pub(super) remaining_text: String,
     /// The problems of the columns, each at the input for a column.
     pub(super) column_errors: Errors,
@@ -59,7 +59,7 @@ pub(super) struct PastedPet {
 }
 
 impl PetTable {
-    /// Returns the quoted headings of the columns that have content but are left out, such as `"Owner", "Notes"`.
+    /// Returns the headings of the columns that have content but are left out, in quotes: `"Owner", "Notes"`.
     pub(super) fn left_out_headings(&self) -> String {
         let mut headings = Vec::new();
         for column in &self.columns {

@@ -66,7 +66,9 @@ pub(super) fn inputs(
             }
         }
         @for (name, _) in values_of_deleted_fields(fields, form) {
-            @if let Some(error) = errors.message_for(name) { p.error #(name) tabindex="-1" { (error) } }
+            @if let Some(error) = errors.message_for(name) {
+                p.error #(name) tabindex="-1" { (error) }
+            }
         }
     }
 }
