@@ -11,42 +11,44 @@ use super::Response;
 
 /// A file that every page uses.
 pub struct Asset {
-    /// Changes with its content, so a browser can keep the file for ever, except outside `/assets/`.
+    /// The path. Below `/assets/`, it changes with the content, so a browser can keep the file for ever.
     pub path: String,
     pub media_type: &'static str,
     content: Bytes,
 }
 
 impl Asset {
-    /// The file with this content. Its digest takes the place of `%` in the path.
+    /// Returns the file with this content. Its digest takes the place of `%` in the path.
+    ///
+    /// Example: `/assets/icon-%.svg` becomes `/assets/icon-0123456789ab.svg`.
     pub fn new(path: &str, media_type: &'static str, content: impl Into<Bytes>) -> Self {
         let content = content.into();
-        let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
+        let digest = text::hex_digits(&Sha256::digest(&content)[..6]);
         Self {
-            path: path.replace('%', &digits),
+            path: path.replace('%', &digest),
             media_type,
             content,
         }
     }
 
-    /// The response to a request for it.
+    /// Responds to a request for the file.
     pub fn respond(&self) -> Response {
         respond(&self.path, self.media_type, self.content.clone())
     }
 }
 
-/// The response to a request for a file at this path.
+/// Responds to a request for a file at this path.
 pub fn respond(path: &str, media_type: &'static str, content: Bytes) -> Response {
-    let mut response = Response::new(content.into());
-    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-    let for_a_day = HeaderValue::from_static("public, max-age=86400");
-    let kept = if path.starts_with("/assets/") {
-        forever
+    let cache_control = if path.starts_with("/assets/") {
+        HeaderValue::from_static("public, max-age=31536000, immutable")
     } else {
-        for_a_day
+        // The path does not depend on the content, which another release may change.
+        HeaderValue::from_static("public, max-age=86400")
     };
+
+    let mut response = Response::new(content.into());
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(header::CACHE_CONTROL, kept);
+    headers.insert(header::CACHE_CONTROL, cache_control);
     response
 }

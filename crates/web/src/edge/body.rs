@@ -34,7 +34,7 @@ impl<B> RequestBody for B where
 /// The body of a request, for an operation to read or not.
 pub type UnreadBody<'r> = &'r mut (dyn Body<Data = Bytes, Error = BodyError> + Send + Unpin);
 
-/// Why the rest of a body did not arrive.
+/// The reason for which a body did not arrive to its end.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct BodyError(Box<dyn std::error::Error + Send + Sync>);
@@ -82,18 +82,18 @@ impl<B: RequestBody> Body for TrackedBody<B> {
 /// The largest accepted body, in bytes. No name in it can be too long.
 pub const MAX_BODY: usize = PetName::MAX_LENGTH;
 
-/// The largest number of bytes that will be read of this body.
+/// Returns the largest number of bytes that will be read of this body.
 pub fn max_length(body: &UnreadBody<'_>) -> usize {
     max_length_within(body, MAX_BODY)
 }
 
-/// The same for a body of at most `max` bytes.
+/// Returns the largest number of bytes that will be read of this body, if the operation reads at most `max` bytes.
 pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
-    let declared = body
+    let declared_length = body
         .size_hint()
         .upper()
         .and_then(|length| usize::try_from(length).ok());
-    declared.unwrap_or(max).min(max)
+    declared_length.unwrap_or(max).min(max)
 }
 
 /// The kinds of bodies that an operation accepts.
@@ -109,11 +109,13 @@ pub enum Accepted {
 const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
 
 impl Accepted {
+    /// Whether the request has a body of an accepted type.
     fn includes(self, headers: &HeaderMap) -> bool {
         has_type(headers, b"application/json")
             || self == Self::Patch && has_type(headers, b"application/merge-patch+json")
     }
 
+    /// Returns the error for a body of another type.
     fn wrong_type(self) -> ApiError {
         let patch = if self == Self::Patch {
             "application/merge-patch+json or "
@@ -177,44 +179,51 @@ pub struct Pictures {
     pub max: usize,
 }
 
-/// Reads a picture whose media type is that of any accepted format: its bytes say which it is, because
-/// generated clients send a fixed one. Fails like [`read`].
+/// Reads a picture. Its media type can be the type of any accepted format, because generated clients send a fixed one: the
+/// bytes of the picture say which format it has. Fails like [`read`].
 pub async fn read_picture(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
-    accepted: &Pictures,
+    accepted_pictures: &Pictures,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    let type_of = |format: &Format| format!("image/{}", format.as_str().to_lowercase());
-    let types: Vec<_> = accepted.formats.iter().map(type_of).collect();
-    if !types
+    let media_types: Vec<_> = accepted_pictures
+        .formats
         .iter()
-        .any(|type_of| has_type(headers, type_of.as_bytes()))
-    {
-        let named = match &types[..] {
-            [others @ .., last] => format!("{} or {last}", others.join(", ")),
-            [] => String::new(),
-        };
+        .map(|format| format!("image/{}", format.as_str().to_lowercase()))
+        .collect();
+    let is_accepted = media_types
+        .iter()
+        .any(|media_type| has_type(headers, media_type.as_bytes()));
+    if !is_accepted {
         let message = format!(
-            "The body must be a picture, without Content-Encoding, whose Content-Type is {named}. Send the \
-             bytes of the picture, not a form."
+            "The body must be a picture, without Content-Encoding, whose Content-Type is {}. Send the \
+             bytes of the picture, not a form.",
+            alternatives(&media_types)
         );
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
     }
-    collect(body, accepted.max, timeout).await
+    collect(body, accepted_pictures.max, timeout).await
 }
 
-async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
-    let too_large = || {
-        let message = format!("The body is larger than {max} bytes.");
-        ApiError::new(Problem::BodyTooLarge, message)
-    };
-    if body.size_hint().lower() > max as u64 {
-        return Err(too_large());
+/// Returns words as a list of alternatives.
+///
+/// Example: `a, b or c`.
+fn alternatives(words: &[String]) -> String {
+    match words {
+        [first_words @ .., last_word] => format!("{} or {last_word}", first_words.join(", ")),
+        [] => String::new(),
     }
-    match tokio::time::timeout(timeout, whole(Limited::new(body, max))).await {
-        Ok(Ok(whole)) => Ok(whole),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+}
+
+/// Reads a body of at most `max` bytes within `timeout`.
+async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
+    if body.size_hint().lower() > max as u64 {
+        return Err(too_large(max));
+    }
+    match tokio::time::timeout(timeout, read_whole(Limited::new(body, max))).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(max)),
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,
             "The body ended too early, or its framing is invalid.",
@@ -226,27 +235,33 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
     }
 }
 
-/// A body in one piece. Each of many small frames would need much more memory than it has bytes.
-async fn whole<B>(mut body: Limited<B>) -> Result<Bytes, <Limited<B> as Body>::Error>
+/// Returns the error for a body of more than `max` bytes.
+fn too_large(max: usize) -> ApiError {
+    let message = format!("The body is larger than {max} bytes.");
+    ApiError::new(Problem::BodyTooLarge, message)
+}
+
+/// Reads a body into one piece. Each of many small frames would need much more memory than it has bytes.
+async fn read_whole<B>(mut body: Limited<B>) -> Result<Bytes, <Limited<B> as Body>::Error>
 where
     Limited<B>: Body<Data = Bytes> + Unpin,
 {
-    let mut whole = Vec::new();
+    let mut whole_body = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else {
             continue;
         };
-        if whole.is_empty() && body.is_end_stream() {
+        if whole_body.is_empty() && body.is_end_stream() {
             return Ok(data);
         }
-        whole.extend_from_slice(&data);
+        whole_body.extend_from_slice(&data);
     }
-    Ok(whole.into())
+    Ok(whole_body.into())
 }
 
 /// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines
 /// none), and no `Content-Encoding`.
-fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
+fn has_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (types.next(), types.next()) else {
         return false;
@@ -256,6 +271,6 @@ fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
         .split(|&byte| byte == b';')
         .next()
         .unwrap_or_default();
-    essence.trim_ascii().eq_ignore_ascii_case(expected)
+    essence.trim_ascii().eq_ignore_ascii_case(media_type)
         && !headers.contains_key(header::CONTENT_ENCODING)
 }

@@ -9,25 +9,33 @@ use petstore_store::Version;
 /// The largest page that is cached, in bytes.
 pub const MAX_CACHED: usize = 64 << 10;
 
-type Pages<K, P> = HashMap<K, (Version, P), RandomState>;
+type Pages<K, P> = HashMap<K, CachedPage<P>, RandomState>;
 
-/// The cached pages, by what was asked for, each with the version of the store at which it was read:
-/// those that were used since the last time that the first half was full, and those before.
+/// A page, and the version of the store at which it was read.
+struct CachedPage<P> {
+    version: Version,
+    page: P,
+}
+
+/// A cache of pages by keys.
+///
+/// It has two halves: the pages that were used since the first half was last full, and the pages before. When the first
+/// half is full, it becomes the second one, whose pages are dropped.
 pub struct Cache<K, P> {
     halves: RwLock<[Pages<K, P>; 2]>,
-    most: usize,
+    max_pages: usize,
 }
 
 impl<K: Hash + Eq, P: Clone> Cache<K, P> {
-    /// A cache of at most so many pages.
-    pub fn with_capacity(most: usize) -> Self {
+    /// Returns a cache of at most `max_pages` pages.
+    pub fn with_capacity(max_pages: usize) -> Self {
         Self {
             halves: RwLock::default(),
-            most,
+            max_pages,
         }
     }
 
-    /// The page, if it was rendered at this version. `None` if the store has no version.
+    /// Returns the page with this key, if it was read at this version. Returns `None` if the store has no version.
     pub fn find<Q>(&self, key: &Q, version: Option<Version>) -> Option<P>
     where
         K: Borrow<Q>,
@@ -35,14 +43,14 @@ impl<K: Hash + Eq, P: Clone> Cache<K, P> {
     {
         let (page, is_recent) = {
             let [recent, older] = &*self.halves.read();
-            let (found, is_recent) = match recent.get(key) {
-                Some(found) => (found, true),
+            let (cached_page, is_recent) = match recent.get(key) {
+                Some(cached_page) => (cached_page, true),
                 None => (older.get(key)?, false),
             };
-            if Some(found.0) != version {
+            if Some(cached_page.version) != version {
                 return None;
             }
-            (found.1.clone(), is_recent)
+            (cached_page.page.clone(), is_recent)
         };
         if !is_recent {
             self.insert(key.to_owned(), version, &page);
@@ -54,9 +62,10 @@ impl<K: Hash + Eq, P: Clone> Cache<K, P> {
     pub fn insert(&self, key: K, version: Option<Version>, page: &P) {
         let Some(version) = version else { return };
         let [recent, older] = &mut *self.halves.write();
-        if recent.len() >= self.most / 2 {
+        if recent.len() >= self.max_pages / 2 {
             *older = mem::take(recent);
         }
-        recent.insert(key, (version, page.clone()));
+        let page = page.clone();
+        recent.insert(key, CachedPage { version, page });
     }
 }

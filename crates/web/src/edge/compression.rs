@@ -1,7 +1,5 @@
 //! gzip for clients that accept it (RFC 9110, sections 8.4.1.3 and 12.5.3).
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
-
 use std::{
     io::{self, Write},
     mem,
@@ -25,11 +23,11 @@ use super::{
 
 /// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
 /// this size on it saves a whole packet (about 1,450 bytes).
-const SMALLEST: u64 = 2 << 10;
+const MIN_LENGTH: u64 = 2 << 10;
 
 /// The largest body that is compressed, in bytes. It takes a tenth of a millisecond, and less than
 /// a millisecond for random text, so it needs no other thread.
-const LARGEST: u64 = 64 << 10;
+const MAX_LENGTH: u64 = 64 << 10;
 
 /// The value of `Content-Encoding`.
 pub const GZIP: HeaderValue = HeaderValue::from_static("gzip");
@@ -39,7 +37,7 @@ pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
 /// Compresses the response if its size makes this worthwhile and the request accepts gzip.
 /// Otherwise the response stays as it is, without an error. A document with this value
-/// of `Vary` was compressed already.
+/// of `Vary` was compressed already. The compressed body counts as memory of `reader`.
 ///
 /// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
 /// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
@@ -50,89 +48,106 @@ pub fn apply(
     request: &HeaderMap,
     response: &mut Response,
 ) {
-    let size = response.body().size_hint().exact().unwrap_or_default();
-    // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
-    let known = response.status() == StatusCode::NOT_MODIFIED;
-    if !known && !(SMALLEST..=LARGEST).contains(&size)
-        || response
-            .headers()
-            .get_all(header::VARY)
-            .iter()
-            .any(|varies| varies == VARY)
-        || refuses(response.headers())
-    {
+    if !depends_on_encoding(response) {
         return;
     }
     response.headers_mut().append(header::VARY, VARY);
-    let body = response.body().whole().filter(|body| !body.is_empty());
-    let Some(body) = body.filter(|_| prefers_gzip(request)) else {
+    let Some(body) = response.body().whole() else {
         return;
     };
-    // For each response: higher levels save little and take twice the time. Without memory for a
-    // copy, the uncompressed body is sent.
-    let copy = gzip(Compression::fast(), body).ok();
-    let compressed = copy.and_then(|copy| memory.hold_copy(reader(), copy));
-    let Some(compressed) = compressed else {
+    if body.is_empty() || !prefers_gzip(request) {
+        return;
+    }
+
+    // For each response: higher levels save little and take twice the time.
+    let Ok(copy) = gzip(Compression::fast(), body) else {
         return;
     };
-    *response.body_mut() = compressed.into();
+    // Without memory for a copy, the uncompressed body is sent.
+    let Some(copy) = memory.hold_copy(reader(), copy) else {
+        return;
+    };
+    *response.body_mut() = copy.into();
     response
         .headers_mut()
         .insert(header::CONTENT_ENCODING, GZIP);
 }
 
+/// Whether the body of a response depends on `Accept-Encoding`.
+fn depends_on_encoding(response: &Response) -> bool {
+    let length = response.body().size_hint().exact().unwrap_or_default();
+    // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
+    let may_be_worthwhile = response.status() == StatusCode::NOT_MODIFIED
+        || (MIN_LENGTH..=MAX_LENGTH).contains(&length);
+    if !may_be_worthwhile {
+        return false;
+    }
+    let mut vary = response.headers().get_all(header::VARY).iter();
+    !vary.any(|value| value == VARY) && !refuses(response.headers())
+}
+
+/// Whether a response refuses compression.
 fn refuses(response: &HeaderMap) -> bool {
-    let is_strong = |tag: &HeaderValue| !tag.as_bytes().starts_with(b"W/");
-    response.get(header::ETAG).is_some_and(is_strong)
-        || response
-            .get(header::CACHE_CONTROL)
-            .is_some_and(|control| control == "no-store")
+    let tag = response.get(header::ETAG);
+    if tag.is_some_and(|tag| !tag.as_bytes().starts_with(b"W/")) {
+        return true;
+    }
+    response
+        .get(header::CACHE_CONTROL)
+        .is_some_and(|control| control == "no-store")
 }
 
 /// Whether the request prefers gzip to no coding. `*` includes gzip. `false` without
 /// `Accept-Encoding`.
+///
+/// Example: `gzip;q=0.5, identity;q=0.8` prefers no coding.
 pub fn prefers_gzip(request: &HeaderMap) -> bool {
-    let (mut gzip, mut identity, mut others) = (None, None, None);
+    let mut gzip_weight = None;
+    let mut identity_weight = None;
+    let mut wildcard_weight = None;
     for field in request.get_all(header::ACCEPT_ENCODING) {
-        for element in field
-            .to_str()
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-            .split(',')
-        {
-            let (name, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
-            let q = match name.trim() {
+        let codings = field.to_str().unwrap_or_default().to_ascii_lowercase();
+        for coding in codings.split(',') {
+            let (name, parameter) = coding.split_once(';').unwrap_or((coding, "q=1"));
+            let coding_weight = match name.trim() {
                 // `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3).
-                "gzip" | "x-gzip" => &mut gzip,
-                "identity" => &mut identity,
-                "*" => &mut others,
+                "gzip" | "x-gzip" => &mut gzip_weight,
+                "identity" => &mut identity_weight,
+                "*" => &mut wildcard_weight,
                 _ => continue,
             };
             // An invalid weight counts as 0.
-            *q = Some(weight(parameter).unwrap_or_default());
+            *coding_weight = Some(weight(parameter).unwrap_or_default());
         }
     }
-    let others = others.unwrap_or_default();
-    let q = gzip.unwrap_or(others);
-    q > 0.0 && q >= identity.unwrap_or(others)
+
+    let wildcard_weight = wildcard_weight.unwrap_or_default();
+    let gzip_weight = gzip_weight.unwrap_or(wildcard_weight);
+    gzip_weight > 0.0 && gzip_weight >= identity_weight.unwrap_or(wildcard_weight)
 }
 
 /// Parses a `q=` from 0 to 1 (RFC 9110, section 12.4.2).
 pub fn weight(parameter: &str) -> Option<f32> {
-    let q = parameter.trim().strip_prefix("q=")?;
-    q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))
+    let number = parameter.trim().strip_prefix("q=")?;
+    let weight = number.parse().ok()?;
+    if (0.0..=1.0).contains(&weight) {
+        Some(weight)
+    } else {
+        None
+    }
 }
 
+/// Compresses a body.
 pub fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), level);
     encoder.write_all(body)?;
-    let mut compressed = encoder.finish()?;
-    compressed.shrink_to_fit();
-    Ok(compressed)
+    let mut gzip_body = encoder.finish()?;
+    gzip_body.shrink_to_fit();
+    Ok(gzip_body)
 }
 
-/// The same for a file that is made while the client reads it. Keeps a piece and the state of the encoder in memory. A
-/// file that breaks off has no end in this form, either.
+/// Compresses a file while the client reads it. Keeps a piece and the state of the encoder in memory. A file that breaks
+/// off has no end in this form, either.
 pub fn gzip_pieces(
     pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
 ) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
@@ -141,15 +156,19 @@ pub fn gzip_pieces(
         let Some(mut encoder) = encoder else {
             return Ok(None);
         };
-        let failed = |error| Arc::new(error) as Cause;
         let Some(piece) = pieces.try_next().await? else {
-            let last = encoder.finish().map_err(failed)?;
-            return Ok(Some((last.into(), (pieces, None))));
+            let last_piece = encoder.finish().map_err(cause)?;
+            return Ok(Some((last_piece.into(), (pieces, None))));
         };
-        encoder.write_all(&piece).map_err(failed)?;
-        let done = mem::take(encoder.get_mut());
-        Ok(Some((done.into(), (pieces, Some(encoder)))))
+        encoder.write_all(&piece).map_err(cause)?;
+        let gzip_piece = mem::take(encoder.get_mut());
+        Ok(Some((gzip_piece.into(), (pieces, Some(encoder)))))
     })
+}
+
+/// Returns the cause for which a file breaks off.
+fn cause(error: io::Error) -> Cause {
+    Arc::new(error)
 }
 
 #[cfg(test)]

@@ -20,14 +20,14 @@ const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
      X-Request-Id, traceparent",
 );
 
-/// Header fields that a page may read, in addition to those that every page may read.
+/// Header fields that a page may read, in addition to the fields that browsers let every page read.
 const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
     "Accept-Patch, Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, \
      Sunset, WWW-Authenticate, X-Request-Id",
 );
 
 /// How long a browser caches the response to a preflight, in seconds.
-const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
+const PREFLIGHT_SECONDS: HeaderValue = HeaderValue::from_static("3600");
 
 /// The rights of pages of some origins.
 pub(crate) struct Cors {
@@ -35,20 +35,21 @@ pub(crate) struct Cors {
 }
 
 impl Cors {
+    /// Returns the rights of the pages of these origins.
     pub(crate) fn new(origins: &[Origin]) -> Self {
         Self {
             origins: origins.iter().map(Origin::header_value).collect(),
         }
     }
 
-    /// The response to a preflight: before the request itself, a browser asks whether a page may
+    /// Responds to a preflight of an allowed origin: before the request itself, a browser asks whether a page may
     /// send it. A preflight has no key.
     pub(crate) fn preflight(&self, request: &Parts) -> Option<Response> {
-        let asks = request.method == Method::OPTIONS
+        let is_preflight = request.method == Method::OPTIONS
             && request
                 .headers
                 .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-        if !asks || self.allowed(&request.headers).is_none() {
+        if !is_preflight || self.allowed_origin(&request.headers).is_none() {
             return None;
         }
         let mut response = Response::default();
@@ -56,7 +57,7 @@ impl Cors {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_FIELDS);
-        headers.insert(header::ACCESS_CONTROL_MAX_AGE, REMEMBERED_FOR);
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_SECONDS);
         Some(response)
     }
 
@@ -68,14 +69,15 @@ impl Cors {
         // Also if no origin is allowed, because a cache must not serve this response to other
         // origins.
         response.append(header::VARY, HeaderValue::from_static("Origin"));
-        if let Some(origin) = self.allowed(request) {
+        if let Some(origin) = self.allowed_origin(request) {
             response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
             response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_FIELDS);
         }
     }
 
-    fn allowed(&self, request: &HeaderMap) -> Option<&HeaderValue> {
-        let origin = request.get(header::ORIGIN)?;
-        self.origins.iter().find(|allowed| *allowed == origin)
+    /// Returns the origin of the page that sends the request, if it is allowed.
+    fn allowed_origin(&self, request: &HeaderMap) -> Option<&HeaderValue> {
+        let page_origin = request.get(header::ORIGIN)?;
+        self.origins.iter().find(|origin| *origin == page_origin)
     }
 }

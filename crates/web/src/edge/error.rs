@@ -91,7 +91,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// `message` tells people which part of the request is wrong and what is allowed. It reveals no
+    /// Returns the error for a problem. `message` tells people which part of the request is wrong and what is allowed. It reveals no
     /// internals.
     pub fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl ApiError {
         }
     }
 
-    /// The same with another message.
+    /// Replaces the message.
     pub fn saying(self, message: &'static str) -> Self {
         Self {
             message: message.into(),
@@ -161,20 +161,20 @@ impl ApiError {
         Self::new(Problem::NotFound, "This path does not exist.")
     }
 
-    pub fn method_not_allowed(allowed: &str) -> Self {
-        let message = format!("This path does not support this method. It supports {allowed}.");
+    pub fn method_not_allowed(methods: &str) -> Self {
+        let message = format!("This path does not support this method. It supports {methods}.");
         let error = Self::new(Problem::MethodNotAllowed, message);
-        match HeaderValue::from_str(allowed) {
-            Ok(allowed) => error.with_field(header::ALLOW, allowed),
+        match HeaderValue::from_str(methods) {
+            Ok(methods) => error.with_field(header::ALLOW, methods),
             Err(_) => error,
         }
     }
 
-    pub fn insufficient_scope(needed: Scope) -> Self {
-        let needed = needed.as_str();
+    pub fn insufficient_scope(scope: Scope) -> Self {
+        let scope = scope.as_str();
         let challenge =
-            format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{needed}""#);
-        let message = format!("The API key lacks the scope {needed}.");
+            format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{scope}""#);
+        let message = format!("The API key lacks the scope {scope}.");
         let error = Self::new(Problem::InsufficientScope, message);
         match HeaderValue::try_from(challenge) {
             Ok(challenge) => error.with_field(header::WWW_AUTHENTICATE, challenge),
@@ -182,7 +182,7 @@ impl ApiError {
         }
     }
 
-    /// The key exceeds its rate limit until `more_in` seconds have passed.
+    /// Returns the error for a key that exceeds its rate limit until `more_in` seconds have passed.
     pub fn rate_limited(message: String, more_in: u64) -> Self {
         Self::new(Problem::RateLimited, message).with_field(header::RETRY_AFTER, more_in.into())
     }
@@ -196,12 +196,12 @@ impl ApiError {
         }
     }
 
-    /// The request timed out. The store may still complete its work.
+    /// Returns the error for a request that timed out. The store may still complete its work.
     pub(super) fn timed_out() -> Self {
         Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
     }
 
-    /// The response, and its cause for the log.
+    /// Returns the response, and its cause for the log.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
         let body = self
@@ -229,7 +229,7 @@ impl ApiError {
         self.problem
     }
 
-    /// The problem and its remedy, for people.
+    /// Returns the text about the problem and its remedy, for people.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -23,15 +23,20 @@ pub const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache"
 pub struct Tags(Key);
 
 impl Tags {
-    /// Uses this key of 32 random bytes.
+    /// Returns tags that are computed with this key of 32 random bytes.
     pub fn new(key: [u8; 32]) -> Self {
-        let (words, _) = key.as_chunks();
-        let word = |at: usize| words.get(at).copied().map_or(0, u64::from_le_bytes);
-        Self(Key([word(0), word(1), word(2), word(3)]))
+        let (chunks, _) = key.as_chunks();
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(chunks) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Self(Key(words))
     }
 
-    /// The tag of a response with this body. It is weak, because compression of the body does not
+    /// Returns the tag of a response with this body. It is weak, because compression of the body does not
     /// change it.
+    ///
+    /// Example: `W/"0123456789abcdef"`.
     pub fn tag(&self, body: &[u8]) -> HeaderValue {
         let hash = HighwayHasher::new(self.0).hash64(body);
         let mut tag = *b"W/\"0123456789abcdef\"";
@@ -41,7 +46,7 @@ impl Tags {
         HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
     }
 
-    /// The tag of a page. When a full last page gets a successor, its body stays the same but gets
+    /// Returns the tag of a page. When a full last page gets a successor, its body stays the same but gets
     /// a link. The hash then covers the array without its end. The target of the link follows from
     /// the last animal and the URL.
     pub fn page_tag(&self, body: &[u8], is_last: bool) -> HeaderValue {
@@ -49,18 +54,18 @@ impl Tags {
     }
 }
 
-/// Whether the client has the response with this tag, whatever became of that since.
+/// Whether the client has the response with this tag. `*` does not count, because it names no response.
 pub fn has_current(request: &HeaderMap, tag: &HeaderValue) -> bool {
     request
         .get(header::IF_NONE_MATCH)
-        .is_some_and(|given| given != "*")
-        && is_known(request, tag)
+        .is_some_and(|tags| tags != "*")
+        && is_in_if_none_match(request, tag)
 }
 
 /// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
 /// header fields stay, except `Content-Type`.
 pub fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
-    if is_known(request, &tag) {
+    if is_in_if_none_match(request, &tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Body::default();
         response.headers_mut().remove(header::CONTENT_TYPE);
@@ -71,21 +76,23 @@ pub fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) ->
 
 /// Whether `If-None-Match` contains the tag or `*`. Weak and strong tags are compared alike (RFC
 /// 9110, section 13.1.2).
-fn is_known(request: &HeaderMap, tag: &HeaderValue) -> bool {
-    let Some(first) = request.get(header::IF_NONE_MATCH) else {
+fn is_in_if_none_match(request: &HeaderMap, tag: &HeaderValue) -> bool {
+    let Some(first_field) = request.get(header::IF_NONE_MATCH) else {
         return false;
     };
-    if first == "*" {
+    if first_field == "*" {
         return true;
     }
-    let Some(ours) = opaque_tags(tag).next() else {
+    let Some(opaque_tag) = opaque_tags(tag).next() else {
         return false;
     };
-    let given = request.get_all(header::IF_NONE_MATCH).into_iter();
-    given.flat_map(opaque_tags).any(|tag| tag == ours)
+    let fields = request.get_all(header::IF_NONE_MATCH).into_iter();
+    fields.flat_map(opaque_tags).any(|tag| tag == opaque_tag)
 }
 
-/// The text inside quotes. A tag cannot contain quotes.
+/// Returns the texts inside quotes. A tag cannot contain quotes.
+///
+/// Example: `W/"a", "b"` has the texts `a` and `b`.
 fn opaque_tags(list: &HeaderValue) -> impl Iterator<Item = &[u8]> {
     list.as_bytes()
         .split(|&byte| byte == b'"')

@@ -1,10 +1,8 @@
 //! The address of a client behind proxies, by `Forwarded` (RFC 7239) or
 //! `X-Forwarded-For`.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
-
 use std::{
-    net::{IpAddr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
@@ -36,9 +34,9 @@ impl Strangers {
         }
     }
 
-    /// Returns the address for what one address may use. `None` if it has no such limit. All requests
+    /// Returns the address whose limits count for a request. Returns `None` if it has no limits. All requests
     /// through a trusted proxy whose fields do not name the client share the address of the proxy, so
-    /// that a client gains nothing by fields that contradict those of the proxy.
+    /// that a client gains nothing by fields that contradict the fields of the proxy.
     pub fn address(&self, client: &Client, request: &HeaderMap) -> Option<ClientAddress> {
         let peer = client.address();
         match named_client(peer, request, &self.proxies) {
@@ -50,6 +48,7 @@ impl Strangers {
         }
     }
 
+    /// Returns the reader of the response to a request without a valid key or session.
     pub fn reader(&self, client: &Client, request: &HeaderMap) -> Reader {
         Reader::Stranger(self.address(client, request))
     }
@@ -114,9 +113,14 @@ fn named_client(
     if !proxies.contain(peer) {
         return Ok(None);
     }
-    let forwarded = last_untrusted(headers, &header::FORWARDED, for_node, proxies);
-    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, node, proxies);
-    let address = match (forwarded, x_forwarded_for) {
+    let standard_address = last_untrusted(
+        headers,
+        &header::FORWARDED,
+        parse_forwarded_element,
+        proxies,
+    );
+    let usual_address = last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies);
+    let address = match (standard_address, usual_address) {
         (None, None) => return Ok(None),
         (Some(address), None) | (None, Some(address)) => address,
         (Some(address), Some(same)) if address == same => address,
@@ -125,8 +129,8 @@ fn named_client(
     address.map(Some).ok_or(Unreadable)
 }
 
-/// The last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
-/// that address is invalid.
+/// Returns the last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
+/// that address is invalid. `parse` reads the address of an element.
 #[expect(
     clippy::option_option,
     reason = "no field, and one that cannot be read, are different"
@@ -134,14 +138,14 @@ fn named_client(
 fn last_untrusted(
     headers: &HeaderMap,
     name: &HeaderName,
-    read: fn(&str) -> Option<IpAddr>,
+    parse: fn(&str) -> Option<IpAddr>,
     proxies: &Networks,
 ) -> Option<Option<IpAddr>> {
     let lines: Vec<_> = headers.get_all(name).iter().collect();
     let mut last = None;
     for line in lines.into_iter().rev() {
         for element in line.to_str().unwrap_or_default().rsplit(',') {
-            let address = read(element.trim());
+            let address = parse(element.trim());
             last = Some(address);
             if !address.is_some_and(|address| proxies.contain(address)) {
                 return last;
@@ -151,31 +155,40 @@ fn last_untrusted(
     last
 }
 
-fn for_node(element: &str) -> Option<IpAddr> {
-    let mut nodes = element.split(';').filter_map(|pair| {
-        let (name, value) = pair.trim().split_once('=')?;
-        name.eq_ignore_ascii_case("for").then_some(value)
-    });
-    let value = nodes.next().filter(|_| nodes.next().is_none())?;
-    let unquoted = value
+/// Parses the address of the client in an element of `Forwarded`. An element with two addresses is invalid.
+///
+/// Example: `for="[2001:db8::1]:4711";proto=https` has the address `2001:db8::1`.
+fn parse_forwarded_element(element: &str) -> Option<IpAddr> {
+    let mut node = None;
+    for pair in element.split(';') {
+        let Some((name, value)) = pair.trim().split_once('=') else {
+            continue;
+        };
+        if name.eq_ignore_ascii_case("for") && node.replace(value).is_some() {
+            return None;
+        }
+    }
+
+    let node = node?;
+    let unquoted_node = node
         .strip_prefix('"')
-        .and_then(|value| value.strip_suffix('"'));
-    node(unquoted.unwrap_or(value))
+        .and_then(|node| node.strip_suffix('"'));
+    parse_node(unquoted_node.unwrap_or(node))
 }
 
-/// An address, with or without a port.
-fn node(text: &str) -> Option<IpAddr> {
-    let bracketed = || {
-        text.strip_prefix('[')?
-            .strip_suffix(']')?
-            .parse::<Ipv6Addr>()
-            .ok()
+/// Parses an address, with or without a port.
+///
+/// Example: `192.0.2.1:4711` is `192.0.2.1`.
+fn parse_node(text: &str) -> Option<IpAddr> {
+    let address = if let Ok(address) = text.parse() {
+        address
+    } else if let Ok(address_and_port) = text.parse::<SocketAddr>() {
+        address_and_port.ip()
+    } else {
+        let bracketed_address = text.strip_prefix('[')?.strip_suffix(']')?;
+        IpAddr::V6(bracketed_address.parse().ok()?)
     };
-    let address = text.parse().ok();
-    let address = address.or_else(|| text.parse().ok().map(|node: SocketAddr| node.ip()));
-    address
-        .or_else(|| bracketed().map(IpAddr::V6))
-        .map(|address| address.to_canonical())
+    Some(address.to_canonical())
 }
 
 #[cfg(test)]

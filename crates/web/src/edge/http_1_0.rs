@@ -1,5 +1,5 @@
 //! Responses to HTTP/1.0, where a body of unknown length ends with its connection: a client takes a part of it for the
-//! whole. nginx asks like this by default.
+//! whole. nginx sends requests of this version by default.
 
 use futures_util::StreamExt;
 use hyper::{Version, header, http::request::Parts};
@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The largest file that is made before it is sent, in bytes.
-const LARGEST: usize = 1 << 20;
+const MAX_FILE_LENGTH: usize = 1 << 20;
 
 /// Whether a client could not see that the end of this response is missing. Events have no end.
 pub(super) fn hides_end(request: &Parts, response: &Response) -> bool {
@@ -28,13 +28,13 @@ pub(super) async fn with_length(
     reader: Reader,
     response: Response,
 ) -> Result<Response, ApiError> {
-    let room = memory.reserve_for(reader, LARGEST)?;
+    let room = memory.reserve_for(reader, MAX_FILE_LENGTH)?;
     let (head, body) = response.into_parts();
     let mut whole = Vec::new();
     if let Body::File(mut pieces) = body {
         while let Some(piece) = pieces.next().await {
             whole.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
-            if whole.len() > LARGEST {
+            if whole.len() > MAX_FILE_LENGTH {
                 return Err(ApiError::new(
                     Problem::OldVersion,
                     "This file is too long for HTTP/1.0, which cannot show that its end is missing. \

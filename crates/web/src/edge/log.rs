@@ -39,10 +39,11 @@ pub(super) struct Line<'a> {
     pub(super) response: &'a Response,
     pub(super) facts: &'a Facts,
     pub(super) cause: Option<&'a Cause>,
-    pub(super) took: Duration,
+    pub(super) duration: Duration,
 }
 
 impl RequestLog {
+    /// Returns the log of an edge with these settings.
     pub(super) fn new(settings: &Settings, now: Instant) -> Self {
         Self {
             access_log: settings.access_log,
@@ -55,24 +56,18 @@ impl RequestLog {
 
     /// Writes the line of a request, if it needs one.
     pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
-        let &Line {
-            is_for_clients,
-            peer,
-            request,
-            response,
-            facts,
-            cause,
-            took,
-        } = line;
-        // Not if an operator asks for the state of the service, and gets it with a 503.
-        let failed = response.status().is_server_error() && facts.problem.is_some();
-        let slow = is_for_clients && took >= self.slow_request + facts.may_wait;
-        let every = is_for_clients && self.access_log;
+        let facts = line.facts;
+        // An operator who asks for the state of the service can get it with a 503, which is no failure.
+        let has_failed = line.response.status().is_server_error() && facts.problem.is_some();
+        let is_slow = line.is_for_clients && line.duration >= self.slow_request + facts.may_wait;
+        let is_in_access_log = line.is_for_clients && self.access_log;
         let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
-        if !(failed || slow || every || is_invalid_key) {
+        if !(has_failed || is_slow || is_in_access_log || is_invalid_key) {
             return;
         }
-        let is_of_stranger = is_for_clients && facts.principal.is_none() && (failed || slow);
+
+        let is_of_stranger =
+            line.is_for_clients && facts.principal.is_none() && (has_failed || is_slow);
         let left_out = if is_invalid_key {
             self.invalid_keys.line(now())
         } else if is_of_stranger {
@@ -81,26 +76,42 @@ impl RequestLog {
             None
         };
         let is_limited = is_invalid_key || is_of_stranger;
-        if is_limited && left_out.is_none() && !every {
+        if is_limited && left_out.is_none() && !is_in_access_log {
             return;
         }
-        let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
-        let method = request.method.as_str();
+
+        let reason = if has_failed {
+            Reason::Failure
+        } else if is_invalid_key && left_out.is_some() {
+            Reason::InvalidKey
+        } else if is_slow {
+            Reason::Slowness
+        } else {
+            Reason::AccessLog
+        };
+        self.write_line(line, reason, left_out);
+    }
+
+    /// Writes the line of a request. `left_out` is the number of lines that were left out since the last one.
+    fn write_line(&self, line: &Line<'_>, reason: Reason, left_out: Option<u64>) {
+        let headers = &line.request.headers;
+        let facts = line.facts;
+        let client = forwarded::client(line.peer, headers, &self.trusted_proxies);
+        let method = line.request.method.as_str();
         let route = facts.route.map_or("none", |label| label.path);
-        let status = response.status().as_u16();
+        let status = line.response.status().as_u16();
         let code = facts.problem.map(Problem::code);
-        let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let request_id = response
-            .headers()
-            .get(REQUEST_ID)
-            .and_then(|id| id.to_str().ok());
+        let duration_us = u64::try_from(line.duration.as_micros()).unwrap_or(u64::MAX);
+        let request_id = line.response.headers().get(REQUEST_ID);
+        let request_id = request_id.and_then(|id| id.to_str().ok());
         let (key_id, staff_id) = match facts.principal {
             Some(Actor::Key(KeyId(id))) => (Some(id), None),
             Some(Actor::Staff(StaffId(id))) => (None, Some(id)),
             _ => (None, None),
         };
-        let trace_id = trace::parent(&request.headers).map(|parent| parent.trace_id);
-        // A macro, because tracing needs the level at compile time.
+        let trace_id = trace::parent(headers).map(|parent| parent.trace_id);
+        // A macro, because tracing needs the level at compile time. Example: `line!(info, "request")` is
+        // `info!(%client, method, …, "request")`.
         macro_rules! line {
             ($level:ident, $($field:tt)*) => {
                 $level!(
@@ -109,17 +120,22 @@ impl RequestLog {
                 )
             };
         }
-        let cause = cause.map(|cause| chain(cause.as_ref()));
-        if failed {
-            line!(error, left_out, cause, "request failed");
-        } else if is_invalid_key && left_out.is_some() {
-            line!(warn, left_out, cause, "request with an invalid API key");
-        } else if slow {
-            line!(warn, left_out, "slow request");
-        } else {
-            line!(info, "request");
+        let cause = line.cause.map(|cause| chain(cause.as_ref()));
+        match reason {
+            Reason::Failure => line!(error, left_out, cause, "request failed"),
+            Reason::InvalidKey => line!(warn, left_out, cause, "request with an invalid API key"),
+            Reason::Slowness => line!(warn, left_out, "slow request"),
+            Reason::AccessLog => line!(info, "request"),
         }
     }
+}
+
+/// The reason for the line of a request.
+enum Reason {
+    Failure,
+    InvalidKey,
+    Slowness,
+    AccessLog,
 }
 
 /// Limits lines that clients can cause to a burst of ten, and ten per minute.
@@ -131,6 +147,7 @@ pub struct LimitedLines {
 }
 
 impl LimitedLines {
+    /// Returns a limit that allows a burst from now on.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             limit: "10/min".parse().ok(),
@@ -143,11 +160,11 @@ impl LimitedLines {
     /// Returns how many lines were omitted since the last one, or `None` if this one must be
     /// omitted too.
     pub fn line(&self, now: Instant) -> Option<u64> {
-        let now = now.saturating_duration_since(self.started);
-        if self
+        let time = now.saturating_duration_since(self.started);
+        let is_allowed = self
             .limit
-            .is_some_and(|limit| self.meter.take(limit, now).within)
-        {
+            .is_some_and(|limit| self.meter.take(limit, time).within);
+        if is_allowed {
             return Some(self.left_out.swap(0, Relaxed));
         }
         self.left_out.fetch_add(1, Relaxed);

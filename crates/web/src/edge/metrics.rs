@@ -23,11 +23,17 @@ const STATUS_CODES: usize = 500;
 pub(crate) struct Metrics {
     pub connections: Arc<Connections>,
     pub active: Gauge,
-    /// By the table and the index of their labels.
-    by_route: [Vec<(Label, OperationMetrics)>; Table::COUNT],
+    /// The metrics of each route, by the table and the index of its label.
+    by_route: [Vec<RouteMetrics>; Table::COUNT],
     /// Requests that got a response before an operation was found.
     unrouted: OperationMetrics,
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
+}
+
+/// A route, and the metrics of its requests.
+struct RouteMetrics {
+    label: Label,
+    metrics: OperationMetrics,
 }
 
 struct OperationMetrics {
@@ -48,43 +54,63 @@ impl Metrics {
     /// Counts the requests for these routes, which are a whole table in its order.
     pub(crate) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
         for label in labels {
-            self.by_route[label.table as usize].push((label, OperationMetrics::default()));
+            self.by_route[label.table as usize].push(RouteMetrics {
+                label,
+                metrics: OperationMetrics::default(),
+            });
         }
     }
 
-    /// Counts a request that got a response.
-    pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, took: Duration) {
-        let found = label.and_then(|label| self.by_route[label.table as usize].get(label.index));
-        let counted = found.map_or(&self.unrouted, |(_, metrics)| metrics);
-        if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
+    /// Counts a request that got a response after `duration`.
+    pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, duration: Duration) {
+        let route = label.and_then(|label| self.by_route[label.table as usize].get(label.index));
+        let metrics = route.map_or(&self.unrouted, |route| &route.metrics);
+        if let Some(counter) = metrics.by_status.get(usize::from(status.as_u16()) - 100) {
             counter.count();
         }
-        counted.durations.observe(took);
+        metrics.durations.observe(duration);
     }
 
     /// Counts a rejected request, if it was rejected because of its key.
     pub(crate) fn count_rejection(&self, problem: Problem) {
-        if let Some(at) = KEY_PROBLEMS.iter().position(|&counted| counted == problem) {
-            self.rejected_keys[at].count();
+        let index = KEY_PROBLEMS
+            .iter()
+            .position(|&key_problem| key_problem == problem);
+        if let Some(index) = index {
+            self.rejected_keys[index].count();
         }
     }
 
-    /// The metrics of each operation, with its name and its route.
+    /// Returns the metrics of each operation, with its name and its route.
     fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
-        let found = self
+        let routes = self
             .by_route
             .iter()
             .flatten()
-            .map(|(label, metrics)| (metrics, label.id, label.path));
-        found.chain([(&self.unrouted, "none", "none")])
+            .map(|route| (&route.metrics, route.label.id, route.label.path));
+        routes.chain([(&self.unrouted, "none", "none")])
     }
 
+    /// Writes the metrics.
     pub(crate) fn expose(&self, page: &mut Exposition) {
+        self.expose_requests(page);
+        self.expose_durations(page);
+        page.gauge(
+            "http_server_active_requests",
+            "Requests in flight.",
+            &self.active,
+        );
+        self.expose_connections(page);
+        self.expose_rejected_keys(page);
+    }
+
+    /// Writes the numbers of requests by operation and status.
+    fn expose_requests(&self, page: &mut Exposition) {
         let name = "http_server_requests_total";
         page.begin(Kind::Counter, name, "Requests that got a response.");
-        for (counted, operation, route) in self.each() {
-            for (counter, status) in counted.by_status.iter().zip(100_u16..) {
-                // Most status codes never occur.
+        for (metrics, operation, route) in self.each() {
+            for (counter, status) in metrics.by_status.iter().zip(100_u16..) {
+                // Most status codes never occur, so they need no line.
                 if counter.get() > 0 {
                     let labels: [(&str, &dyn Display); 3] = [
                         ("operation", &operation),
@@ -95,32 +121,46 @@ impl Metrics {
                 }
             }
         }
+    }
+
+    /// Writes the durations of requests by operation.
+    fn expose_durations(&self, page: &mut Exposition) {
         let name = "http_server_request_duration_seconds";
         page.begin(
             Kind::Histogram,
             name,
             "Time from the head of a request to its response.",
         );
-        for (counted, operation, route) in self.each() {
+        for (metrics, operation, route) in self.each() {
             let labels: [(&str, &dyn Display); 2] =
                 [("operation", &operation), ("http_route", &route)];
-            page.histogram_samples(name, &labels, &counted.durations);
+            page.histogram_samples(name, &labels, &metrics.durations);
         }
-        page.gauge(
-            "http_server_active_requests",
-            "Requests in flight.",
-            &self.active,
-        );
+    }
+
+    /// Writes the metrics of connections.
+    fn expose_connections(&self, page: &mut Exposition) {
+        // Without `..`, so that no metric of connections is forgotten here.
         let Connections {
             open,
             accepted,
             turned_away,
         } = &*self.connections;
         page.gauge("petstore_connections", "Open connections.", open);
-        let help = "Accepted connections.";
-        page.counter("petstore_connections_accepted_total", help, accepted);
-        let help = "Connections closed because of the connection limits.";
-        page.counter("petstore_connections_turned_away_total", help, turned_away);
+        page.counter(
+            "petstore_connections_accepted_total",
+            "Accepted connections.",
+            accepted,
+        );
+        page.counter(
+            "petstore_connections_turned_away_total",
+            "Connections closed because of the connection limits.",
+            turned_away,
+        );
+    }
+
+    /// Writes the numbers of rejected keys by problem.
+    fn expose_rejected_keys(&self, page: &mut Exposition) {
         let name = "petstore_rejected_keys_total";
         let help = "Requests rejected because of their API key, by error code.";
         page.begin(Kind::Counter, name, help);

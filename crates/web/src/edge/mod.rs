@@ -1,4 +1,4 @@
-//! The way of every request, whichever interface and operation it asks for.
+//! The work that every request needs, whichever interface and operation it asks for.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -22,7 +22,12 @@ mod route;
 mod settings;
 mod trace;
 
-use std::{panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::FutureExt;
 use hyper::{
@@ -88,8 +93,8 @@ pub struct Edge {
 
 /// An interface behind the edge. What differs between interfaces is here.
 pub trait Interface: Send + Sync + 'static {
-    /// Whether it is for clients: their requests are counted and traced, and the log has those that
-    /// the settings select. Of an interface for operators, the log has only failures.
+    /// Whether it is for clients: their requests are counted and traced, and the log has the requests that
+    /// the settings select. For an interface for operators, the log has only failures.
     const IS_FOR_CLIENTS: bool;
 
     /// Whether its clients are programs with API keys: rejected keys are counted, and pages of the
@@ -99,10 +104,10 @@ pub trait Interface: Send + Sync + 'static {
     /// The `Cache-Control` of a response that states none.
     const CACHE_CONTROL: HeaderValue;
 
-    /// The parts that it shares with the other interfaces.
+    /// Returns the parts that it shares with the other interfaces.
     fn edge(&self) -> &Edge;
 
-    /// The metrics of the connections that carry its requests.
+    /// Returns the metrics of the connections that carry its requests.
     fn connections(&self) -> &Arc<Connections> {
         &self.edge().metrics.connections
     }
@@ -110,9 +115,10 @@ pub trait Interface: Send + Sync + 'static {
     /// The entry of its route table for a request. It is looked up before the head is checked.
     type RouteMatch: Copy + Send + Sync;
 
+    /// Looks for the route of a request.
     fn find(&self, request: &Parts) -> Self::RouteMatch;
 
-    /// How long the operation may wait for a change before it responds.
+    /// Returns how long the operation may wait for a change before it responds.
     fn may_wait(_: Self::RouteMatch) -> Duration {
         Duration::ZERO
     }
@@ -129,11 +135,11 @@ pub trait Interface: Send + Sync + 'static {
         request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        found: Self::RouteMatch,
+        route_match: Self::RouteMatch,
         facts: &mut Facts,
     ) -> impl Future<Output = Result<Response, ApiError>> + Send;
 
-    /// The response to a request that failed, and the cause for the log.
+    /// Returns the response to a request that failed, and the cause for the log.
     fn respond_to(
         &self,
         error: ApiError,
@@ -144,11 +150,11 @@ pub trait Interface: Send + Sync + 'static {
     }
 
     /// Adds the header fields that follow from the operation and the facts, also to an error.
-    fn announce(&self, _found: Self::RouteMatch, _facts: &Facts, _response: &mut Response) {}
+    fn announce(&self, _route_match: Self::RouteMatch, _facts: &Facts, _response: &mut Response) {}
 }
 
 impl Edge {
-    /// The edge of interfaces that have these settings.
+    /// Returns the edge of interfaces that have these settings.
     pub fn new(clock: Arc<dyn Clock>, random: &mut impl Rng, settings: &Settings) -> Self {
         Self {
             request_ids: RequestIds::new(StdRng::from_rng(random)),
@@ -202,101 +208,144 @@ impl Edge {
         let (request, body) = request.into_parts();
         let mut body = TrackedBody::new(body);
         I::around(async move {
-            let started = self.clock.instant();
+            let started_at = self.clock.instant();
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
-            let request_id = self.request_ids.of(&request.headers);
-            let found = interface.find(&request);
+            let request_id = self.request_ids.id_for(&request.headers);
+            let route_match = interface.find(&request);
             let mut facts = Facts {
-                may_wait: I::may_wait(found),
+                may_wait: I::may_wait(route_match),
                 ..Facts::default()
             };
+
             let result = if let Err(error) = request::check(&request) {
                 Err(error)
-            } else if let Some(allowed) = self.preflight::<I>(&request) {
-                Ok(allowed)
+            } else if let Some(response) = self.preflight::<I>(&request) {
+                Ok(response)
             } else {
-                let processing =
-                    interface.process(client, &request, &request_id, &mut body, found, &mut facts);
-                let limit = || self.request_timeout + I::may_wait(found);
-                match within(limit, pin!(AssertUnwindSafe(processing).catch_unwind())).await {
+                let processing = interface.process(
+                    client,
+                    &request,
+                    &request_id,
+                    &mut body,
+                    route_match,
+                    &mut facts,
+                );
+                let processing = pin!(AssertUnwindSafe(processing).catch_unwind());
+                let limit = || self.request_timeout + I::may_wait(route_match);
+                match within(limit, processing).await {
                     Some(Ok(Ok(response))) if http_1_0::hides_end(&request, &response) => {
                         let reader = self.strangers.reader(client, &request.headers);
-                        Box::pin(http_1_0::with_length(
-                            &self.response_memory,
-                            reader,
-                            response,
-                        ))
-                        .await
+                        let memory = &self.response_memory;
+                        Box::pin(http_1_0::with_length(memory, reader, response)).await
                     }
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(cause("a handler panicked"))),
                     None => Err(ApiError::timed_out()),
                 }
             };
-            let (mut response, cause) = match result {
-                Ok(response) => (response, None),
-                Err(error) => {
-                    facts.problem = Some(error.problem());
-                    if I::HAS_KEYS {
-                        self.metrics.count_rejection(error.problem());
-                    }
-                    interface.respond_to(error, &request, &request_id)
-                }
-            };
-            interface.announce(found, &facts, &mut response);
-            let headers = response.headers_mut();
-            if !body.is_read() && request.version < Version::HTTP_2 {
-                // The unread part of the body precedes the next request, so the connection must
-                // close (RFC 9112, section 9.6).
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            headers.insert(REQUEST_ID, request_id);
-            headers
-                .entry(header::CACHE_CONTROL)
-                .or_insert(I::CACHE_CONTROL);
-            let is_stranger = I::IS_FOR_CLIENTS && facts.principal.is_none();
-            let stranger = || self.strangers.reader(client, &request.headers);
-            let reader = || {
-                if is_stranger {
-                    stranger()
-                } else {
-                    Reader::Known
-                }
-            };
-            compression::apply(
-                &self.response_memory,
-                reader,
-                &request.headers,
-                &mut response,
-            );
-            if I::HAS_KEYS {
-                self.cors.announce(&request.headers, response.headers_mut());
-            }
-            if request.method == Method::HEAD {
-                response::without_body(&mut response);
-            }
-            let took = self.clock.instant().saturating_duration_since(started);
-            if I::IS_FOR_CLIENTS {
-                self.metrics.count(facts.route, response.status(), took);
-                if let Some(spans) = &self.spans {
-                    trace::record(spans, self.clock.now(), &request, &response, &facts, took);
-                }
-            }
-            let line = log::Line {
-                is_for_clients: I::IS_FOR_CLIENTS,
-                peer: client.address(),
+
+            let exchange = Exchange {
+                client,
                 request: &request,
-                response: &response,
-                facts: &facts,
-                cause: cause.as_ref(),
-                took,
+                route_match,
+                facts,
+                started_at,
+                is_body_read: body.is_read(),
             };
-            self.log.write(&line, || self.clock.instant());
-            response
+            self.complete(interface, exchange, request_id, result)
         })
     }
 
-    /// A new `X-Request-Id`, for a response that is sent without a parsed request.
+    /// Makes the response to a request from the result of its operation, and records the request.
+    fn complete<I: Interface>(
+        &self,
+        interface: &I,
+        mut exchange: Exchange<'_, I::RouteMatch>,
+        request_id: HeaderValue,
+        result: Result<Response, ApiError>,
+    ) -> Response {
+        let (mut response, cause) = match result {
+            Ok(response) => (response, None),
+            Err(error) => {
+                exchange.facts.problem = Some(error.problem());
+                if I::HAS_KEYS {
+                    self.metrics.count_rejection(error.problem());
+                }
+                interface.respond_to(error, exchange.request, &request_id)
+            }
+        };
+        interface.announce(exchange.route_match, &exchange.facts, &mut response);
+        self.complete_headers::<I>(&exchange, request_id, &mut response);
+        self.record::<I>(&exchange, &response, cause.as_ref());
+        response
+    }
+
+    /// Adds the header fields that every response has, and compresses the response.
+    fn complete_headers<I: Interface>(
+        &self,
+        exchange: &Exchange<'_, I::RouteMatch>,
+        request_id: HeaderValue,
+        response: &mut Response,
+    ) {
+        let request = exchange.request;
+        let headers = response.headers_mut();
+        if !exchange.is_body_read && request.version < Version::HTTP_2 {
+            // The unread part of the body precedes the next request, so the connection must
+            // close (RFC 9112, section 9.6).
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        headers.insert(REQUEST_ID, request_id);
+        headers
+            .entry(header::CACHE_CONTROL)
+            .or_insert(I::CACHE_CONTROL);
+
+        let reader = || {
+            if I::IS_FOR_CLIENTS && exchange.facts.principal.is_none() {
+                self.strangers.reader(exchange.client, &request.headers)
+            } else {
+                Reader::Known
+            }
+        };
+        compression::apply(&self.response_memory, reader, &request.headers, response);
+        if I::HAS_KEYS {
+            self.cors.announce(&request.headers, response.headers_mut());
+        }
+        if request.method == Method::HEAD {
+            response::without_body(response);
+        }
+    }
+
+    /// Counts, traces and logs a request that has its response.
+    fn record<I: Interface>(
+        &self,
+        exchange: &Exchange<'_, I::RouteMatch>,
+        response: &Response,
+        cause: Option<&Cause>,
+    ) {
+        let facts = &exchange.facts;
+        let now = self.clock.instant();
+        let duration = now.saturating_duration_since(exchange.started_at);
+        if I::IS_FOR_CLIENTS {
+            self.metrics.count(facts.route, response.status(), duration);
+            if let Some(spans) = &self.spans {
+                let ended_at = self.clock.now();
+                trace::record(spans, ended_at, exchange.request, response, facts, duration);
+            }
+        }
+
+        let line = log::Line {
+            is_for_clients: I::IS_FOR_CLIENTS,
+            peer: exchange.client.address(),
+            request: exchange.request,
+            response,
+            facts,
+            cause,
+            duration,
+        };
+        self.log.write(&line, || self.clock.instant());
+    }
+
+    /// Returns a new `X-Request-Id`, for a response that is sent without a parsed request.
     pub(crate) fn new_request_id(&self) -> String {
         self.request_ids
             .new_id()
@@ -305,6 +354,7 @@ impl Edge {
             .to_owned()
     }
 
+    /// Responds to a preflight, if the request is one of an allowed origin.
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
         if I::HAS_KEYS {
             self.cors.preflight(request)
@@ -312,6 +362,16 @@ impl Edge {
             None
         }
     }
+}
+
+/// A request whose operation has ended, and what is known about it.
+struct Exchange<'r, M> {
+    client: &'r Client,
+    request: &'r Parts,
+    route_match: M,
+    facts: Facts,
+    started_at: Instant,
+    is_body_read: bool,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use hyper::{
     HeaderMap, StatusCode,
@@ -15,15 +16,17 @@ use petstore_domain::{
 use petstore_photos::{PIECE, PhotoError, PhotoReader};
 use petstore_store::Cause;
 
-use super::{ApiError, Body, Reader, Response, ResponseMemory, etag, held_by, response};
+use super::{
+    ApiError, Body, Reader, Reservation, Response, ResponseMemory, etag, held_by, response,
+};
 
-/// Nobody can guess the name of a file, and its content never changes.
+/// The caching of a file: nobody can guess its name, and its content never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// For a file that stands for another one until that is made.
+/// The caching of a file that stands for another one until the other one is made.
 const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// The response to `GET /photos/{name}`. A large file is read while the client reads the response.
+/// Responds to `GET /photos/{name}`. A large file is read while the client reads the response.
 pub async fn respond(
     photos: &PhotoReader,
     memory: &ResponseMemory,
@@ -32,57 +35,29 @@ pub async fn respond(
     name: &str,
 ) -> Result<Response, ApiError> {
     let mut file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    let mut tag = tag_of(file)?;
-    let mut response = Response::default();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
-    headers.insert(header::CACHE_CONTROL, FOREVER);
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    if photos.has_place() && etag::has_current(request, &tag) {
-        return Ok(etag::respond(request, response, tag));
+    if photos.has_place() && etag::has_current(request, &tag(file)?) {
+        return Ok(etag::respond(request, photo_response(FOREVER), tag(file)?));
     }
+
     let mut room = memory.reserve_for(reader, PIECE)?;
-    let mut found = photos.read(file, 0).await?;
-    if found.is_none() && file.size.is_made_later() {
+    let mut cache_control = FOREVER;
+    let mut first_read = photos.read(file, 0).await?;
+    if first_read.is_none() && file.size.is_made_later() {
         file.size = PhotoSize::Large;
-        tag = tag_of(file)?;
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, FOR_NOW);
-        found = photos.read(file, 0).await?;
+        cache_control = FOR_NOW;
+        first_read = photos.read(file, 0).await?;
     }
-    let (first, length) = found.ok_or_else(ApiError::no_such_path)?;
-    let sent = first.len() as u64;
-    if sent == length {
-        *response.body_mut() = Body::from(room.fill(first));
-        return Ok(etag::respond(request, response, tag));
+    let (first_piece, length) = first_read.ok_or_else(ApiError::no_such_path)?;
+
+    let mut response = photo_response(cache_control);
+    if first_piece.len() as u64 == length {
+        *response.body_mut() = Body::from(room.fill(first_piece));
+        return Ok(etag::respond(request, response, tag(file)?));
     }
     // The connection may buffer a second piece.
     room.grow(2 * PIECE)?;
-    let room = Arc::new(room);
-    let first = held_by(Arc::clone(&room), first);
-    let start = (photos.clone(), sent, room);
-    let rest = stream::try_unfold(start, move |(photos, at, room)| async move {
-        if at >= length {
-            return Ok(None);
-        }
-        let piece = photos
-            .read(file, at)
-            .await
-            .map_err(|error| Arc::new(error) as Cause)?;
-        let piece = piece.filter(|(piece, of)| *of == length && !piece.is_empty());
-        let (piece, _) = piece.ok_or_else(|| Arc::new(Gone) as Cause)?;
-        let at = at + piece.len() as u64;
-        Ok(Some((
-            held_by(Arc::clone(&room), piece),
-            (photos, at, room),
-        )))
-    });
-    *response.body_mut() = Body::File(Box::pin(stream::iter([Ok(first)]).chain(rest)));
-    let mut response = etag::respond(request, response, tag);
+    *response.body_mut() = large_body(photos, file, first_piece, length, room);
+    let mut response = etag::respond(request, response, tag(file)?);
     if response.status() == StatusCode::OK {
         response
             .headers_mut()
@@ -91,7 +66,74 @@ pub async fn respond(
     Ok(response)
 }
 
-/// The response to `GET /assets/logo-….png`. Another content has another name.
+/// Returns a response without a body, with the header fields of a photo.
+fn photo_response(cache_control: HeaderValue) -> Response {
+    let mut response = Response::default();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
+    headers.insert(header::CACHE_CONTROL, cache_control);
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    response
+}
+
+/// A large file of a photo, which is read while the client reads it.
+struct LargeFile {
+    photos: PhotoReader,
+    file: PhotoFile,
+    length: u64,
+    /// The number of bytes that were read.
+    position: u64,
+    room: Arc<Reservation>,
+}
+
+/// Returns the body with a large file, after its first piece was read.
+fn large_body(
+    photos: &PhotoReader,
+    file: PhotoFile,
+    first_piece: Vec<u8>,
+    length: u64,
+    room: Reservation,
+) -> Body {
+    let room = Arc::new(room);
+    let file = LargeFile {
+        photos: photos.clone(),
+        file,
+        length,
+        position: first_piece.len() as u64,
+        room: Arc::clone(&room),
+    };
+    let first_piece = held_by(room, first_piece);
+    let later_pieces = stream::try_unfold(file, async |mut file| {
+        let piece = file.next_piece().await?;
+        Ok(piece.map(|piece| (piece, file)))
+    });
+    Body::File(Box::pin(
+        stream::iter([Ok(first_piece)]).chain(later_pieces),
+    ))
+}
+
+impl LargeFile {
+    /// Reads the next piece. Returns `None` at the end of the file. Fails if the file has changed.
+    async fn next_piece(&mut self) -> Result<Option<Bytes>, Cause> {
+        if self.position >= self.length {
+            return Ok(None);
+        }
+        let read = self.photos.read(self.file, self.position).await;
+        let Some((piece, length)) = read.map_err(|error| Arc::new(error) as Cause)? else {
+            return Err(Arc::new(Gone));
+        };
+        if length != self.length || piece.is_empty() {
+            return Err(Arc::new(Gone));
+        }
+        self.position += piece.len() as u64;
+        Ok(Some(held_by(Arc::clone(&self.room), piece)))
+    }
+}
+
+/// Responds to `GET /assets/logo-….png`. Another content has another name.
 pub async fn respond_with_logo(
     logos: &LogoFiles,
     memory: &ResponseMemory,
@@ -100,31 +142,31 @@ pub async fn respond_with_logo(
 ) -> Result<Response, ApiError> {
     let png = logos.read(logo).await?.ok_or_else(ApiError::no_such_path)?;
     let mut response = response::with_body(png);
-    for (name, value) in [
-        (header::CONTENT_TYPE, HeaderValue::from_static("image/png")),
-        (header::CACHE_CONTROL, FOREVER),
-        (
-            header::X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        ),
-    ] {
-        response.headers_mut().insert(name, value);
-    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/png"));
+    headers.insert(header::CACHE_CONTROL, FOREVER);
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     Ok(memory.hold_for(reader, response)?)
 }
 
-fn tag_of(file: PhotoFile) -> Result<HeaderValue, ApiError> {
+/// Returns the tag of a file.
+fn tag(file: PhotoFile) -> Result<HeaderValue, ApiError> {
     let tag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
     tag.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
+/// The reason for which a file breaks off.
 #[derive(Debug, thiserror::Error)]
 #[error("the file of a photo changed or was deleted while it was sent")]
 struct Gone;
 
 impl From<PhotoError> for ApiError {
     fn from(error: PhotoError) -> Self {
-        let later = "The files of photos cannot be read or written at the moment. Retry later.";
+        let retry_later =
+            "The files of photos cannot be read or written at the moment. Retry later.";
         match error {
             PhotoError::Off => Self::new(
                 Problem::PhotosOff,
@@ -136,16 +178,17 @@ impl From<PhotoError> for ApiError {
             ),
             PhotoError::Invalid(problem) => Self::new(Problem::InvalidImage, problem.to_string()),
             PhotoError::Place(ref cause) if is_full(cause) => {
-                Self::new(Problem::StorageFull, later).caused_by(Arc::new(error))
+                Self::new(Problem::StorageFull, retry_later).caused_by(Arc::new(error))
             }
             PhotoError::Place(_) => {
-                Self::new(Problem::Unavailable, later).caused_by(Arc::new(error))
+                Self::new(Problem::Unavailable, retry_later).caused_by(Arc::new(error))
             }
             PhotoError::Thread(_) | PhotoError::Damaged(_) => Self::internal(Arc::new(error)),
         }
     }
 }
 
+/// Whether the cause is that the disk is full.
 fn is_full(cause: &std::io::Error) -> bool {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)

@@ -29,19 +29,16 @@ const MAX_FIELDS: usize = 64;
 pub fn check(request: &Parts) -> Result<(), ApiError> {
     let headers = &request.headers;
     let uri = &request.uri;
-    // As in HTTP/1.1 (RFC 9112, section 3).
-    let mut length = request.method.as_str().len()
-        + "  HTTP/1.1\r\n".len()
-        + uri
-            .authority()
-            .map_or(0, |authority| authority.as_str().len())
-        + uri
-            .path_and_query()
-            .map_or(0, |target| target.as_str().len());
     let authority = uri.authority().map(Authority::as_str);
     // HTTP/2 states the host twice. In HTTP/1.1, an absolute target overrides `Host` (RFC 9112,
     // section 3.2.2).
-    let stated = authority.filter(|_| request.version >= Version::HTTP_2);
+    let expected_host = if request.version >= Version::HTTP_2 {
+        authority
+    } else {
+        None
+    };
+
+    let mut length = request_line_length(request);
     let mut hosts = 0;
     let mut codings = 0;
     let mut is_valid = true;
@@ -49,18 +46,17 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
         length += name.as_str().len() + value.len() + ": \r\n".len();
         if name == header::HOST {
             hosts += 1;
-            is_valid &= is_host(value) && stated.is_none_or(|stated| is_same(uri, stated, value));
+            is_valid &= is_host(value);
+            is_valid &= expected_host.is_none_or(|host| is_same(uri, host, value));
         } else if name == header::TRANSFER_ENCODING {
             codings += 1;
             is_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
         }
     }
     if headers.len() > MAX_FIELDS || length > MAX_HEAD {
-        let message = format!(
-            "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
-        );
-        return Err(ApiError::new(Problem::HeadTooLarge, message));
+        return Err(head_too_large());
     }
+
     let has_host = hosts == 1 || request.version != Version::HTTP_11;
     // A user before the host is only used to deceive (RFC 9110, section 4.2.4).
     is_valid &= authority.is_none_or(|authority| !authority.contains('@'));
@@ -74,28 +70,53 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
     ))
 }
 
+/// Returns the length of the request line as HTTP/1.1 writes it (RFC 9112, section 3), in bytes.
+fn request_line_length(request: &Parts) -> usize {
+    let authority = request.uri.authority();
+    let target = request.uri.path_and_query();
+    request.method.as_str().len()
+        + "  HTTP/1.1\r\n".len()
+        + authority.map_or(0, |authority| authority.as_str().len())
+        + target.map_or(0, |target| target.as_str().len())
+}
+
+/// Returns the error for a head above the limits.
+fn head_too_large() -> ApiError {
+    let message = format!(
+        "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
+    );
+    ApiError::new(Problem::HeadTooLarge, message)
+}
+
 /// Whether both name the same host and port (RFC 9113, section 8.3.1).
 fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
-    let usual_port = if uri.scheme() == Some(&Scheme::HTTPS) {
-        ":443"
+    let usual_port: &[u8] = if uri.scheme() == Some(&Scheme::HTTPS) {
+        b":443"
     } else {
-        ":80"
+        b":80"
     };
-    let bare = |text| <[u8]>::strip_suffix(text, usual_port.as_bytes()).unwrap_or(text);
-    bare(authority.as_bytes()).eq_ignore_ascii_case(bare(host.as_bytes()))
+    let host = host.as_bytes();
+    let authority = authority.as_bytes();
+    let bare_host = host.strip_suffix(usual_port).unwrap_or(host);
+    let bare_authority = authority.strip_suffix(usual_port).unwrap_or(authority);
+    bare_authority.eq_ignore_ascii_case(bare_host)
 }
 
 /// Whether the value is empty or consists of characters of a host and port (RFC 9110, section 7.2).
 /// It is never used in a URL, so no more is checked.
 fn is_host(value: &HeaderValue) -> bool {
-    let is_mark = |byte| {
-        matches!(
-            byte,
-            b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b','
-        ) || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
-    };
-    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || is_mark(*byte);
-    value.as_bytes().iter().all(allowed)
+    value
+        .as_bytes()
+        .iter()
+        .all(|&byte| byte.is_ascii_alphanumeric() || is_mark_of_host(byte))
+}
+
+/// Whether a host and port can have this character, which is no letter or digit.
+fn is_mark_of_host(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b','
+    ) || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
 }
 
 /// The id of a request, in requests, responses and the log.
@@ -109,18 +130,20 @@ const MAX_ID: usize = 128;
 pub(crate) struct RequestIds(Mutex<StdRng>);
 
 impl RequestIds {
+    /// Returns a generator that takes its digits from `random`.
     pub(crate) fn new(random: StdRng) -> Self {
         Self(Mutex::new(random))
     }
 
-    /// The id that the client sent if it is valid, or a new one.
-    pub(crate) fn of(&self, headers: &HeaderMap) -> HeaderValue {
+    /// Returns the id that the client sent if it is valid, or else a new one.
+    pub(crate) fn id_for(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(REQUEST_ID) {
-            Some(given) if is_valid_id(given.as_bytes()) => given.clone(),
+            Some(id) if is_valid_id(id.as_bytes()) => id.clone(),
             _ => self.new_id(),
         }
     }
 
+    /// Returns a new id.
     pub(crate) fn new_id(&self) -> HeaderValue {
         let mut bytes = [0; 16];
         self.0.lock().fill_bytes(&mut bytes);
@@ -134,21 +157,26 @@ impl RequestIds {
 
 /// Whether the id is short, and harmless in every log and shell.
 fn is_valid_id(id: &[u8]) -> bool {
-    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
-    (1..=MAX_ID).contains(&id.len()) && id.iter().all(allowed)
+    let is_harmless = id
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte));
+    (1..=MAX_ID).contains(&id.len()) && is_harmless
 }
 
-/// The host and port: in the target, which is the authority in HTTP/2, or otherwise in `Host`.
+/// Returns the host and port: of the target, which is the authority in HTTP/2, or otherwise of `Host`.
 pub fn host(request: &Parts) -> Option<&str> {
-    let in_target = request.uri.authority().map(Authority::as_str);
-    in_target.or_else(|| request.headers.get(header::HOST)?.to_str().ok())
+    match request.uri.authority() {
+        Some(authority) => Some(authority.as_str()),
+        None => request.headers.get(header::HOST)?.to_str().ok(),
+    }
 }
 
-/// The name or the address, without the port and the brackets.
+/// Returns the name or the address of a host, without the port and the brackets.
+///
+/// Example: `[::1]:8081` is `::1`.
 pub fn without_port(host: &str) -> &str {
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
     let name = match host.rsplit_once(':') {
-        Some((name, port)) if is_port(port) => name,
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
     name.strip_prefix('[')
@@ -161,7 +189,7 @@ pub fn without_port(host: &str) -> &str {
 pub struct Facts {
     /// How long the operation may wait before it responds.
     pub(super) may_wait: Duration,
-    /// Who sent the request, as far as the service knows.
+    /// The sender of the request, as far as the service knows it.
     pub principal: Option<Actor>,
     /// The rate limit of the key, if it has one.
     pub rate: Option<Reading>,
@@ -170,13 +198,13 @@ pub struct Facts {
     pub(super) problem: Option<Problem>,
 }
 
-/// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
+/// Returns the output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
 pub(super) async fn within<F: Future>(
     limit: impl Fn() -> Duration,
     mut work: Pin<&mut F>,
 ) -> Option<F::Output> {
     match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
-        Poll::Ready(done) => Some(done),
+        Poll::Ready(output) => Some(output),
         Poll::Pending => tokio::time::timeout(limit(), work).await.ok(),
     }
 }

@@ -1,7 +1,5 @@
 //! Kinds of responses, and the body of a response.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
-
 use std::{
     mem,
     pin::Pin,
@@ -17,7 +15,7 @@ use hyper::{
 };
 use petstore_store::Cause;
 
-/// A response.
+/// A response of the service to a request.
 pub type Response = hyper::Response<Body>;
 
 /// The body of a response.
@@ -26,13 +24,13 @@ pub enum Body {
     Whole(Bytes),
     /// A body that is made while the client reads it, piece by piece.
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
-    /// The same for a body that has an end. After an error, the connection breaks off, so that no
+    /// A body that is made piece by piece, and that has an end. After an error, the connection breaks off, so that no
     /// client takes a part for the whole.
     File(Pin<Box<dyn Stream<Item = Result<Bytes, Cause>> + Send>>),
 }
 
 impl Body {
-    /// The body, unless it is a stream.
+    /// Returns the body, unless it is made in pieces.
     pub fn whole(&self) -> Option<&Bytes> {
         match self {
             Self::Whole(body) => Some(body),
@@ -42,7 +40,7 @@ impl Body {
 }
 
 impl Default for Body {
-    /// No bytes.
+    /// Returns a body without bytes.
     fn default() -> Self {
         Self::Whole(Bytes::new())
     }
@@ -85,20 +83,20 @@ impl body::Body for Body {
     }
 }
 
-/// A response that leads to this place.
-pub fn redirect(status: StatusCode, to: HeaderValue) -> Response {
+/// Redirects to `location`.
+pub fn redirect(status: StatusCode, location: HeaderValue) -> Response {
     let mut response = Response::default();
     *response.status_mut() = status;
-    response.headers_mut().insert(header::LOCATION, to);
+    response.headers_mut().insert(header::LOCATION, location);
     response
 }
 
-/// A response with events, until something ends them.
+/// Returns a response with events, until something ends them.
 pub fn events(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-    // Makes nginx pass it on while it is received.
+    // With this field, nginx forwards the response while it arrives.
     headers.insert(
         HeaderName::from_static("x-accel-buffering"),
         HeaderValue::from_static("no"),
@@ -109,7 +107,7 @@ pub fn events(body: Body) -> Response {
 /// The media type of events.
 pub const EVENT_STREAM: &str = "text/event-stream";
 
-/// A response with space for the header fields that responses have, because growing the map later costs
+/// Returns a response with space for the header fields that responses have, because growing the map later costs
 /// more.
 pub fn with_body(body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::Whole(body.into()));
@@ -117,6 +115,7 @@ pub fn with_body(body: impl Into<Bytes>) -> Response {
     response
 }
 
+/// Returns a response whose body is JSON.
 pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = with_body(body);
     *response.status_mut() = status;

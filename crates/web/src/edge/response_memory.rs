@@ -1,5 +1,5 @@
 //! Memory for responses that clients have not read yet, limited over all connections together.
-//! Strangers have a part of it for themselves, and each address a share of that.
+//! Strangers have a part of it for themselves, and each address a share of this part.
 
 use std::{
     collections::HashMap,
@@ -28,16 +28,17 @@ pub const REQUEST: usize = 16 << 10;
 /// stream, its head, and the task that sends it.
 pub(crate) const STREAM: usize = 4 << 10;
 
-/// The divisor of the memory that gives the part of strangers, and the divisor of that part that gives
-/// the share of an address.
+/// The divisor of the memory that gives the part of strangers.
 const STRANGERS: usize = 4;
+
+/// The divisor of the part of strangers that gives the share of an address.
 const ADDRESSES: usize = 8;
 
-/// The bytes that an address has in the reserve of strangers: those of a photo, which is sent in pieces, and of its
+/// The bytes that an address has in the reserve of strangers: for a photo, which is sent in pieces, and for its
 /// request. A small response needs less.
 const MAX_FROM_RESERVE: usize = 2 * PIECE + (32 << 10);
 
-/// Counts the memory that responses use, up to a limit. A clone counts the same memory.
+/// The memory that responses use, up to a limit. A clone counts the same memory.
 #[derive(Clone)]
 pub struct ResponseMemory {
     known: Arc<Account>,
@@ -54,7 +55,7 @@ pub enum Reader {
 }
 
 /// The memory that clients use together, up to a limit, and each address up to a share. Half of it can be
-/// a reserve, of which an address gets only a little: so addresses that take as much as they can leave
+/// a reserve, from which an address gets only a little: so addresses that take as much as they can leave
 /// something for all others. Contains only addresses that use something, so its size is limited.
 pub struct Account {
     limit: usize,
@@ -68,7 +69,7 @@ pub struct Account {
     by_site: Mutex<HashMap<ClientAddress, usize>>,
 }
 
-/// Something that counts as used until this is dropped.
+/// A part of an account that counts as used until this is dropped.
 pub struct Reservation {
     size: usize,
     site: Option<ClientAddress>,
@@ -82,7 +83,7 @@ struct HeldResponse<B, R> {
 }
 
 impl ResponseMemory {
-    /// A memory for at most `limit` bytes of responses.
+    /// Returns a memory for at most `limit` bytes of responses.
     pub fn new(limit: usize) -> Self {
         let strangers = limit / STRANGERS;
         let share = strangers / ADDRESSES;
@@ -95,11 +96,10 @@ impl ResponseMemory {
     /// Counts a response body for as long as any part of it is in memory. Fails if there
     /// is not enough memory.
     pub fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
-        let limit = self.known.limit;
         let limit = if body.len() <= MAX_SMALL {
-            limit
+            self.known.limit
         } else {
-            limit / 4 * 3
+            self.known.limit / 4 * 3
         };
         let reservation = self.known.reserve_below(None, body.capacity(), limit);
         Ok(held_by(reservation.ok_or(NoMemory)?, body))
@@ -108,7 +108,9 @@ impl ResponseMemory {
     /// Counts the body of a response that is in memory for as long as any part of it is. Fails if there
     /// is not enough memory.
     pub fn hold_for(&self, reader: Reader, mut response: Response) -> Result<Response, NoMemory> {
-        if let Some(body) = response.body().whole().filter(|body| !body.is_empty()) {
+        if let Some(body) = response.body().whole()
+            && !body.is_empty()
+        {
             let room = self.reserve_for(reader, body.len())?;
             *response.body_mut() = held_by(room, body.clone()).into();
         }
@@ -122,7 +124,7 @@ impl ResponseMemory {
         self.reserve_for(Reader::Known, size)
     }
 
-    /// The same for a client that may be a stranger.
+    /// Reserves memory like [`Self::reserve`], for a client that may be a stranger.
     pub fn reserve_for(&self, reader: Reader, size: usize) -> Result<Reservation, NoMemory> {
         let (account, address) = self.account(reader);
         account.reserve(address, size).ok_or(NoMemory)
@@ -144,6 +146,7 @@ impl ResponseMemory {
             .map(|reservation| reservation.fill(copy))
     }
 
+    /// Returns the account for responses to a client, and the address that has a share of it.
     fn account(&self, reader: Reader) -> (&Arc<Account>, Option<ClientAddress>) {
         match reader {
             Reader::Known => (&self.known, None),
@@ -189,6 +192,7 @@ impl Account {
         self.reserve_below(address, size, self.limit)
     }
 
+    /// Counts something as used like [`Self::reserve`], with a lower limit.
     fn reserve_below(
         self: &Arc<Self>,
         address: Option<ClientAddress>,
@@ -207,18 +211,25 @@ impl Account {
         }
     }
 
-    /// Returns what the site uses then. Clients with a key do not need it.
+    /// Adds a difference, which wraps, to the use of a site. Returns the new use. Clients with a key do not need it.
     #[inline(never)]
-    fn change(&self, site: ClientAddress, more: usize) -> usize {
-        let mut all = self.by_site.lock();
-        let own = all.entry(site).or_default();
-        *own = own.wrapping_add(more);
-        let own = *own;
-        if own == 0 {
-            all.remove(&site);
+    fn change(&self, site: ClientAddress, difference: usize) -> usize {
+        let mut sites = self.by_site.lock();
+        let site_use = sites.entry(site).or_default();
+        *site_use = site_use.wrapping_add(difference);
+        let new_use = *site_use;
+        if new_use == 0 {
+            sites.remove(&site);
         }
-        own
+        new_use
     }
+}
+
+/// The use of an account after a change.
+pub struct Use {
+    total: usize,
+    /// The use of the site that changed it.
+    site: usize,
 }
 
 impl Reservation {
@@ -245,38 +256,36 @@ impl Reservation {
 
     /// Counts another size from now on. Returns whether there is enough of `limit` for it.
     fn resize_below(&mut self, size: usize, limit: usize) -> bool {
-        let (used, own) = self.resize(size);
+        let new_use = self.resize(size);
         let account = &self.account;
-        let may_use_reserve = self.site.is_some() && own <= account.from_reserve;
+        let may_use_reserve = self.site.is_some() && new_use.site <= account.from_reserve;
         let limit = if may_use_reserve {
             limit
         } else {
             limit.min(account.without_reserve)
         };
-        let is_within_share = own == size || own <= account.share;
-        used <= limit && is_within_share
+        let is_within_share = new_use.site == size || new_use.site <= account.share;
+        new_use.total <= limit && is_within_share
     }
 
-    /// Counts another size from now on, even if it exceeds the limit. Returns what is used then, in
-    /// total and by the site.
-    pub fn resize(&mut self, size: usize) -> (usize, usize) {
+    /// Counts another size from now on, even if it exceeds the limit. Returns the new use of the account.
+    pub fn resize(&mut self, size: usize) -> Use {
         // Wraps to the difference, whichever is larger.
-        let more = size.wrapping_sub(self.size);
-        let used = self
-            .account
-            .used
-            .fetch_add(more, Relaxed)
-            .wrapping_add(more);
+        let difference = size.wrapping_sub(self.size);
+        let former_total = self.account.used.fetch_add(difference, Relaxed);
         self.size = size;
-        (
-            used,
-            self.site
-                .map_or(size, |own_site| self.account.change(own_site, more)),
-        )
+        let site_use = match self.site {
+            Some(site) => self.account.change(site, difference),
+            None => size,
+        };
+        Use {
+            total: former_total.wrapping_add(difference),
+            site: site_use,
+        }
     }
 }
 
-/// A body that counts for as long as any part of it is in memory.
+/// Returns a body that keeps its reservation for as long as any part of the body is in memory.
 pub(crate) fn held_by(
     reservation: impl Send + 'static,
     body: impl AsRef<[u8]> + Send + 'static,

@@ -1,5 +1,5 @@
-//! The route tables of the interfaces: how a line is compared with a path, what metrics, logs and spans
-//! show of it, and who finds it.
+//! The route tables of the interfaces: the comparison of a line with a path, and the labels of a line in metrics, logs
+//! and spans.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -36,23 +36,27 @@ impl Table {
 
 /// A line of a table.
 pub struct Route<T: 'static> {
-    /// What is shown of it.
+    /// The labels of the line in metrics, logs and spans.
     pub label: Label,
     /// The method. `GET` includes `HEAD`.
     pub method: Method,
     pattern: Pattern,
-    /// Who may call it, and the function that does the work.
+    /// The function that does the work, and what it needs.
     pub target: T,
 }
 
-/// Makes a table of lines with a name, a method, a path and a target. Where two paths match a request,
-/// the first one counts.
+/// Declares a table of lines with a name, a method, a path and a target. Where two paths match a request,
+/// the first one counts. A macro, because the length of a table and the names of its lines must be known when it is
+/// compiled.
+///
+/// Example: `static PAGES: Page = Window "window."; robots GET "/robots.txt" Page::robots;` declares a table `PAGES` with
+/// one line, whose name is `window.robots`.
 #[macro_export]
 macro_rules! routes {
     (
         $(#[$about:meta])*
         $visibility:vis static $name:ident: $target:ty = $table:ident $prefix:literal;
-        $($id:ident $method:ident $path:literal $of:expr;)*
+        $($id:ident $method:ident $path:literal $line_target:expr;)*
     ) => {
         $(#[$about])*
         $visibility static $name: [$crate::edge::Route<$target>; <[&str]>::len(&[$($path),*])] =
@@ -61,13 +65,14 @@ macro_rules! routes {
                 concat!($prefix, stringify!($id)),
                 hyper::Method::$method,
                 $path,
-                $of,
+                $line_target,
             ),)*]);
     };
 }
 pub use routes;
 
 impl<T> Route<T> {
+    /// Returns a line of a table, which does not know its position yet.
     pub const fn new(
         table: Table,
         id: &'static str,
@@ -84,13 +89,13 @@ impl<T> Route<T> {
         Self {
             label,
             method,
-            pattern: Pattern::of(path),
+            pattern: Pattern::new(path),
             target,
         }
     }
 }
 
-/// The table with the positions of its lines.
+/// Gives each line of a table its position.
 pub const fn with_positions<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
     let mut index = 0;
     while index < N {
@@ -100,7 +105,7 @@ pub const fn with_positions<T, const N: usize>(mut table: [Route<T>; N]) -> [Rou
     table
 }
 
-/// What a table contains for a method and path.
+/// The result of a search for a method and path in a table.
 #[derive(Clone, Copy)]
 pub enum RouteMatch<T: 'static> {
     /// The route, and the length of the parameters in the path.
@@ -120,7 +125,7 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
     };
     let mut first: Option<&'static Route<T>> = None;
     for route in table {
-        // Another path that fits has no part in it, such as that of a photo with the id "order".
+        // A later path that fits does not count, such as the path of a photo whose id would be "order".
         if first.is_some_and(|first| first.label.path != route.label.path) {
             continue;
         }
@@ -136,7 +141,7 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
 }
 
 impl<T> RouteMatch<T> {
-    /// The route, and the two parameters in the path of the request, not decoded. One that the route
+    /// Returns the route, and the two parameters in the path of the request, not decoded. A parameter that the route
     /// does not have is empty. Fails with 404 for an unknown path, 405 for an unsupported method.
     pub fn route<'p>(
         self,
@@ -146,24 +151,29 @@ impl<T> RouteMatch<T> {
         match self {
             Self::Route(route, length) => Ok((route, route.pattern.parameters_at(path, length))),
             Self::OtherMethods(first) => {
-                let here = |route: &&Route<T>| route.label.path == first.label.path;
-                Err(ApiError::method_not_allowed(&methods(
-                    table.iter().filter(here),
-                )))
+                let path = first.label.path;
+                let routes = table.iter().filter(|route| route.label.path == path);
+                Err(ApiError::method_not_allowed(&method_list(routes)))
             }
             Self::Nothing => Err(ApiError::no_such_path()),
         }
     }
 }
 
-/// The methods of these routes, each once, as in `Allow`.
-fn methods<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {
+/// Returns the methods of these routes without repetitions, as in `Allow`.
+///
+/// Example: `GET, HEAD, POST`.
+fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for route in routes {
-        match route.method.as_str() {
-            name if names.contains(&name) => {}
-            "GET" => drop(names.splice(..0, ["GET", "HEAD"])),
-            name => names.push(name),
+        let name = route.method.as_str();
+        if names.contains(&name) {
+            continue;
+        }
+        if name == "GET" {
+            names.splice(..0, ["GET", "HEAD"]);
+        } else {
+            names.push(name);
         }
     }
     names.join(", ")
@@ -171,45 +181,55 @@ fn methods<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String
 
 /// A path of the table, ready to be compared.
 struct Pattern {
+    /// The text before the first parameter.
     before: &'static str,
     parameter: Parameter,
+    /// The text after the last parameter.
     after: &'static str,
 }
 
-/// The parameter of a path, between its two parts.
+/// The parameters of a path.
 enum Parameter {
     Absent,
+    /// One segment.
     Segment,
     /// Two segments, with this text between them.
     Segments(&'static str),
-    Rest,
+    /// The whole remaining path.
+    Remainder,
 }
 
 impl Pattern {
-    const fn of(path: &'static str) -> Self {
-        let (before, rest) = path.split_at(length_before(b'{', path));
-        let (parameter, length) = match rest.as_bytes() {
+    /// Parses a path of a table.
+    ///
+    /// Example: `/pets/{id}/photos` has the text `/pets/`, one segment, and the text `/photos`.
+    const fn new(path: &'static str) -> Self {
+        let (before, parameters) = path.split_at(length_before(b'{', path));
+        let (parameter, length) = match parameters.as_bytes() {
             [] => (Parameter::Absent, 0),
-            [_, b'*', ..] => (Parameter::Rest, rest.len()),
-            _ => (Parameter::Segment, length_before(b'}', rest) + 1),
+            [_, b'*', ..] => (Parameter::Remainder, parameters.len()),
+            _ => (Parameter::Segment, length_before(b'}', parameters) + 1),
         };
-        let after = rest.split_at(length).1;
-        let (between, second) = after.split_at(length_before(b'{', after));
-        let (parameter, after) = match parameter {
-            Parameter::Segment if !second.is_empty() => {
-                let end = length_before(b'}', second) + 1;
-                (Parameter::Segments(between), second.split_at(end).1)
-            }
-            parameter => (parameter, after),
-        };
+        let after_first = parameters.split_at(length).1;
+        let (between, second) = after_first.split_at(length_before(b'{', after_first));
+        if let Parameter::Segment = parameter
+            && !second.is_empty()
+        {
+            let end = length_before(b'}', second) + 1;
+            return Self {
+                before,
+                parameter: Parameter::Segments(between),
+                after: second.split_at(end).1,
+            };
+        }
         Self {
             before,
             parameter,
-            after,
+            after: after_first,
         }
     }
 
-    /// The parameters in a path that fits, whose length together is known.
+    /// Returns the parameters in a path that fits. `length` is the result of [`Self::parameters_in`].
     fn parameters_at<'p>(&self, path: &'p str, length: usize) -> [&'p str; 2] {
         let begin = self.before.len();
         let text = path.get(begin..begin + length).unwrap_or_default();
@@ -220,27 +240,36 @@ impl Pattern {
         [first, second]
     }
 
-    /// The parameter in `path`, or the text from the first one to the second one, which is empty if the
-    /// pattern has none. `None` if the path does not fit.
+    /// Returns the text in `path` from the beginning of the first parameter to the end of the last one, which is empty
+    /// without parameters. Returns `None` if the path does not fit.
     fn parameters_in<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.parameter {
-            Parameter::Absent => (path == self.before).then_some(""),
+            Parameter::Absent if path == self.before => Some(""),
+            Parameter::Absent => None,
             Parameter::Segment => {
                 let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
-                (!text.is_empty() && !text.as_bytes().contains(&b'/')).then_some(text)
+                if is_segment(text) { Some(text) } else { None }
             }
             Parameter::Segments(between) => {
                 let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
                 let (first, second) = text.split_once(between)?;
-                let is_segment = |text: &str| !text.is_empty() && !text.contains('/');
-                (is_segment(first) && is_segment(second)).then_some(text)
+                if is_segment(first) && is_segment(second) {
+                    Some(text)
+                } else {
+                    None
+                }
             }
-            Parameter::Rest => path.strip_prefix(self.before),
+            Parameter::Remainder => path.strip_prefix(self.before),
         }
     }
 }
 
-/// The number of bytes before the first `end`, or in the whole text.
+/// Whether a text can be one segment of a path.
+fn is_segment(text: &str) -> bool {
+    !text.is_empty() && !text.as_bytes().contains(&b'/')
+}
+
+/// Returns the number of bytes before the first `end`, or in the whole text without one.
 const fn length_before(end: u8, text: &str) -> usize {
     let mut length = 0;
     while length < text.len() && text.as_bytes()[length] != end {
@@ -255,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
-        let parameter = |pattern, path| Pattern::of(pattern).parameters_in(path);
+        let parameter = |pattern, path| Pattern::new(pattern).parameters_in(path);
         assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
         for path in [
             "/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/",
@@ -278,10 +307,10 @@ mod tests {
         ] {
             assert_eq!(parameter("/a/{id}/b/{other}", path), None, "{path}");
         }
-        let pattern = Pattern::of("/a/{id}/b/{other}");
+        let pattern = Pattern::new("/a/{id}/b/{other}");
         assert_eq!(pattern.parameters_at("/a/7/b/8", 5), ["7", "8"]);
         assert_eq!(
-            Pattern::of("/a/{id}/x").parameters_at("/a/7/x", 1),
+            Pattern::new("/a/{id}/x").parameters_at("/a/7/x", 1),
             ["7", ""]
         );
     }

@@ -31,7 +31,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The settings of `petstore serve` without options.
+    /// Returns the settings of `petstore serve` without options.
     fn default() -> Self {
         Self {
             cors_origins: Vec::new(),
@@ -51,12 +51,12 @@ impl Default for Settings {
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// The URL as text, without a slash at its end.
+    /// Returns the URL as text, without a slash at its end.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The path: `/v1`, or a longer one behind a proxy that removes the first part.
+    /// Returns the path: `/v1`, or a longer one behind a proxy that removes the first part.
     pub fn path(&self) -> &str {
         self.0.path()
     }
@@ -74,7 +74,8 @@ impl FromStr for BaseUrl {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("a base URL must not contain a user name or password".to_owned());
         }
-        if url.query().is_some() || url.fragment().is_some() || !url.path().ends_with("/v1") {
+        let has_other_parts = url.query().is_some() || url.fragment().is_some();
+        if has_other_parts || !url.path().ends_with("/v1") {
             return Err("a base URL must end in /v1, without a query or fragment".to_owned());
         }
         // In a link to //v1/pets, v1 would be the host.

@@ -24,24 +24,24 @@ pub(super) fn record(
     request: &Parts,
     response: &Response,
     facts: &Facts,
-    took: Duration,
+    duration: Duration,
 ) {
     let parent = parent(&request.headers);
     let trace_id = parent.map_or_else(|| spans.new_trace_id(), |parent| parent.trace_id.to_owned());
     if !spans.samples(parent.map(|parent| parent.is_sampled), &trace_id) {
         return;
     }
-    let ended = u64::try_from(now.as_nanosecond()).unwrap_or_default();
-    let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+    let end_time = u64::try_from(now.as_nanosecond()).unwrap_or_default();
+    let duration = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let request_id = response.headers().get(REQUEST_ID);
     spans.record(Span {
         trace_id,
         span_id: spans.new_span_id(),
         parent_id: parent.map(|parent| parent.span_id.to_owned()),
-        started: ended.saturating_sub(took),
-        ended,
+        started: end_time.saturating_sub(duration),
+        ended: end_time,
         work: Work::Request {
-            method: method(&request.method),
+            method: method_name(&request.method),
             route: facts.route.map(|label| label.path),
             status: response.status().as_u16(),
             principal: facts.principal,
@@ -52,10 +52,11 @@ pub(super) fn record(
     });
 }
 
-fn method(method: &Method) -> &'static str {
+/// Returns the name of a method, or one name for all methods that HTTP does not define.
+fn method_name(method: &Method) -> &'static str {
     METHODS
         .into_iter()
-        .find(|known| method == known)
+        .find(|name| method == name)
         .unwrap_or(OTHER_METHOD)
 }
 
@@ -69,38 +70,54 @@ pub(crate) struct Parent<'h> {
     pub is_sampled: bool,
 }
 
-/// The parent in `traceparent`, if there is exactly one valid field.
+/// Returns the parent in `traceparent`, if there is exactly one valid field.
 pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
-    let mut named = headers.get_all("traceparent").iter();
+    let mut fields = headers.get_all("traceparent").iter();
+    let field = fields.next()?;
     // Two fields are ambiguous.
-    named
-        .next()
-        .filter(|_| named.next().is_none())
-        .and_then(parse)
+    if fields.next().is_some() {
+        return None;
+    }
+    parse(field)
 }
 
 /// Parses version, trace, span and flags (section 3.2.2). A later version may have more parts.
+///
+/// Example: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
 fn parse(traceparent: &HeaderValue) -> Option<Parent<'_>> {
     let mut parts = traceparent.to_str().ok()?.split('-');
-    let (version, trace_id, span_id, flags) =
-        (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    let hex = |text: &str, length: usize| {
-        text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let valid = hex(version, 2)
-        && version != "ff"
-        && (version != "00" || parts.next().is_none())
-        && hex(trace_id, 32)
-        && hex(span_id, 16)
-        && hex(flags, 2)
-        && trace_id.bytes().any(|byte| byte != b'0')
-        && span_id.bytes().any(|byte| byte != b'0');
-    let is_sampled = u8::from_str_radix(flags, 16).is_ok_and(|flags| flags & 1 == 1);
-    valid.then_some(Parent {
+    let version = parts.next()?;
+    let trace_id = parts.next()?;
+    let span_id = parts.next()?;
+    let flags = parts.next()?;
+
+    let is_known_version = is_hex(version, 2) && version != "ff";
+    let has_valid_end = version != "00" || parts.next().is_none();
+    if !is_known_version || !has_valid_end || !is_hex(flags, 2) {
+        return None;
+    }
+    if !is_id(trace_id, 32) || !is_id(span_id, 16) {
+        return None;
+    }
+    let flags = u8::from_str_radix(flags, 16).ok()?;
+    Some(Parent {
         trace_id,
         span_id,
-        is_sampled,
+        is_sampled: flags & 1 == 1,
     })
+}
+
+/// Whether a text is an id of this length: hexadecimal digits that are not all 0.
+fn is_id(text: &str, length: usize) -> bool {
+    is_hex(text, length) && text.bytes().any(|byte| byte != b'0')
+}
+
+/// Whether a text consists of this number of hexadecimal digits in lower case.
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! The activity of a connection.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use hyper::Version;
 
 use crate::edge::{Body, Reservation};
@@ -50,7 +53,8 @@ impl Activity {
         RequestInFlight(Arc::clone(self))
     }
 
-    pub(super) fn wrote(&self, bytes: usize) {
+    /// Counts bytes that the socket has accepted.
+    pub(super) fn count_written(&self, bytes: usize) {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
@@ -60,28 +64,30 @@ impl Activity {
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
-        begun: RequestInFlight,
+        in_flight: RequestInFlight,
         stream: Option<Reservation>,
     ) -> Body {
         match response {
             Body::Whole(response) if response.is_empty() => Body::default(),
             Body::Whole(response) => self.track_bytes(response, stream).into(),
             Body::Stream(pieces) => {
-                let start = (pieces, Arc::clone(self), (begun, stream), false);
-                Body::Stream(Box::pin(stream::unfold(start, async |mut state| {
-                    let (pieces, activity, _, is_last) = &mut state;
-                    if *is_last {
-                        return None;
-                    }
-                    let piece = activity.track_bytes(pieces.next().await?, None);
-                    *is_last = activity.is_old();
-                    Some((piece, state))
+                let stream = TrackedStream {
+                    pieces,
+                    activity: Arc::clone(self),
+                    has_ended: false,
+                    _in_flight: in_flight,
+                    _stream: stream,
+                };
+                Body::Stream(Box::pin(stream::unfold(stream, async |mut stream| {
+                    let piece = stream.next_piece().await?;
+                    Some((piece, stream))
                 })))
             }
             Body::File(pieces) => {
-                let (activity, held) = (Arc::clone(self), (begun, stream));
+                let activity = Arc::clone(self);
                 Body::File(Box::pin(pieces.map(move |piece| {
-                    let _ = &held;
+                    // The closure owns both until the end of the file.
+                    let _ = (&in_flight, &stream);
                     piece.map(|piece| activity.track_bytes(piece, None))
                 })))
             }
@@ -90,26 +96,10 @@ impl Activity {
 
     /// Counts the bytes, which are all or a part of a response, until they are sent.
     fn track_bytes(self: &Arc<Self>, response: Bytes, stream: Option<Reservation>) -> Bytes {
-        struct TrackedResponse {
-            response: Bytes,
-            activity: Arc<Activity>,
-            _stream: Option<Reservation>,
-        }
-        impl AsRef<[u8]> for TrackedResponse {
-            fn as_ref(&self) -> &[u8] {
-                &self.response
-            }
-        }
-        impl Drop for TrackedResponse {
-            fn drop(&mut self) {
-                self.activity.unsent.fetch_sub(1, Relaxed);
-            }
-        }
         self.unsent.fetch_add(1, Relaxed);
-        let activity = Arc::clone(self);
-        Bytes::from_owner(TrackedResponse {
-            response,
-            activity,
+        Bytes::from_owner(TrackedBytes {
+            bytes: response,
+            activity: Arc::clone(self),
             _stream: stream,
         })
     }
@@ -124,13 +114,14 @@ impl Activity {
     /// requests.
     pub(super) fn is_stalled(&self, fewest_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
-        let written = self.written.load(Relaxed);
+        let written_bytes = self.written.load(Relaxed);
         let unsent = self.unsent.load(Relaxed);
-        let nothing_asked = requests == self.requests_at_last_check.swap(requests, Relaxed);
-        let taken = written - self.written_at_last_check.swap(written, Relaxed);
-        let leaves_unread = self.unsent_at_last_check.swap(unsent, Relaxed) > 0 && unsent > 0;
-        let asks_nothing = nothing_asked && self.in_flight.load(Relaxed) == 0;
-        taken < fewest_bytes && (leaves_unread || asks_nothing)
+        let former_requests = self.requests_at_last_check.swap(requests, Relaxed);
+        let former_written = self.written_at_last_check.swap(written_bytes, Relaxed);
+        let former_unsent = self.unsent_at_last_check.swap(unsent, Relaxed);
+        let leaves_unread = former_unsent > 0 && unsent > 0;
+        let asks_nothing = requests == former_requests && self.in_flight.load(Relaxed) == 0;
+        written_bytes - former_written < fewest_bytes && (leaves_unread || asks_nothing)
     }
 
     /// Whether every request has its response.
@@ -143,15 +134,17 @@ impl Activity {
         self.nothing_in_flight() && self.unsent.load(Relaxed) == 0
     }
 
+    /// Whether there was a request.
     pub(super) fn has_begun(&self) -> bool {
         self.requests.load(Relaxed) > 0
     }
 
+    /// Whether a request came over HTTP/2.
     pub(super) fn is_http_2(&self) -> bool {
         self.is_http_2.load(Relaxed)
     }
 
-    /// From now on, the connection accepts no further request.
+    /// Makes the connection accept no further request.
     pub(super) fn mark_old(&self) {
         self.is_old.store(true, Relaxed);
     }
@@ -160,13 +153,53 @@ impl Activity {
         self.is_old.load(Relaxed)
     }
 
-    /// The connection ends now, without sending the rest.
+    /// Makes the connection end now, without sending what is left.
     pub(super) fn abort(&self) {
         self.is_aborted.store(true, Relaxed);
     }
 
     pub(super) fn is_aborted(&self) -> bool {
         self.is_aborted.load(Relaxed)
+    }
+}
+
+/// A stream of pieces that ends after its next piece once the connection is old.
+struct TrackedStream {
+    pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    activity: Arc<Activity>,
+    has_ended: bool,
+    _in_flight: RequestInFlight,
+    _stream: Option<Reservation>,
+}
+
+impl TrackedStream {
+    async fn next_piece(&mut self) -> Option<Bytes> {
+        if self.has_ended {
+            return None;
+        }
+        let piece = self.pieces.next().await?;
+        let piece = self.activity.track_bytes(piece, None);
+        self.has_ended = self.activity.is_old();
+        Some(piece)
+    }
+}
+
+/// Bytes of a response that count as unsent until they are dropped.
+struct TrackedBytes {
+    bytes: Bytes,
+    activity: Arc<Activity>,
+    _stream: Option<Reservation>,
+}
+
+impl AsRef<[u8]> for TrackedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for TrackedBytes {
+    fn drop(&mut self) {
+        self.activity.unsent.fetch_sub(1, Relaxed);
     }
 }
 
@@ -185,9 +218,9 @@ mod tests {
         assert!(!activity.is_stalled(10), "it is in flight");
         drop(begun);
         assert!(activity.is_stalled(10));
-        activity.wrote(10);
+        activity.count_written(10);
         assert!(!activity.is_stalled(10), "the client reads");
-        activity.wrote(9);
+        activity.count_written(9);
         assert!(activity.is_stalled(10), "too slowly");
     }
 
@@ -199,7 +232,7 @@ mod tests {
         assert!(!activity.is_stalled(10), "it may only just have been made");
         let _begun = activity.begin(Version::HTTP_2);
         assert!(activity.is_stalled(10));
-        activity.wrote(10);
+        activity.count_written(10);
         assert!(!activity.is_stalled(10), "the client reads");
         let part = response.slice(..1);
         drop(response);

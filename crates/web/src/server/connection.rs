@@ -29,19 +29,23 @@ const HEAD_BUFFER: u32 = 64 << 10;
 /// How many concurrent requests an HTTP/2 connection may have.
 const MAX_STREAMS: u32 = 32;
 
-/// How many bytes an HTTP/2 client may send before they are read: for one request as many as a body
-/// may have, and for all together.
+/// How many bytes an HTTP/2 client may send before they are read, for one request: as many as a body may have.
 #[expect(clippy::cast_possible_truncation, reason = "it is 64 KiB")]
 const STREAM_WINDOW: u32 = MAX_BODY as u32;
+
+/// How many bytes an HTTP/2 client may send before they are read, for all requests together.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
-/// How many requests an HTTP/2 client may reset before they are handled, and how many resets it may
-/// cause by protocol errors. One more of either ends the connection.
+/// How many requests an HTTP/2 client may reset before they are handled. One more ends the connection.
 const MAX_RESETS: usize = 20;
+
+/// How many resets an HTTP/2 client may cause by protocol errors. One more ends the connection.
 const MAX_FORCED_RESETS: usize = 256;
 
-/// How often an HTTP/2 connection is pinged, and how long the client may take to respond.
+/// How often an HTTP/2 connection is pinged.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long an HTTP/2 client may take to respond to a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection that is stalled at this many checks in a row is aborted. At the first one it is
@@ -49,7 +53,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_STALLED_CHECKS: u32 = 4;
 
 /// How many bytes per second a client must read, so that it is not stalled.
-const SLOWEST_READER: u128 = 1 << 10;
+const MIN_BYTES_PER_SECOND: u128 = 1 << 10;
 
 /// The parts that the requests of a connection share.
 struct Requests {
@@ -82,6 +86,7 @@ impl Requests {
         self.respond(request, in_flight, stream)
     }
 
+    /// Passes a request to the handler. `stream` is the memory of its HTTP/2 stream.
     fn respond(
         &self,
         request: Request<Incoming>,
@@ -106,7 +111,7 @@ impl Requests {
     }
 }
 
-/// Serves a connection until it ends. When `stopped` closes, the connection ends after the requests
+/// Serves a connection until it ends. When `stop_signal` closes, the connection ends after the requests
 /// in flight.
 pub(super) async fn serve<S: Socket>(
     stream: S,
@@ -114,7 +119,7 @@ pub(super) async fn serve<S: Socket>(
     activity: Arc<Activity>,
     handler: Arc<dyn Handler>,
     limits: Limits,
-    mut stopped: watch::Receiver<()>,
+    mut stop_signal: watch::Receiver<()>,
 ) {
     let check_interval = limits.client_timeout;
     let stream = ClientStream::new(stream, check_interval, Arc::clone(&activity));
@@ -132,53 +137,97 @@ pub(super) async fn serve<S: Socket>(
     let service = service_fn(move |request| requests.handle(request));
     let builder = protocol(check_interval, is_for_browsers);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
-    let fewest_bytes = SLOWEST_READER * check_interval.as_millis() / 1000;
-    let fewest_bytes = u64::try_from(fewest_bytes).unwrap_or(u64::MAX);
-    let old_after = limits.connection_age.as_millis() / check_interval.as_millis().max(1);
-    let mut checks = 0;
-    let mut stalled_checks = 0;
-    let mut stopping = false;
+    let mut checks = Checks::new(&limits);
+    let mut is_stopping = false;
     // One timer for everything that takes tens of seconds.
     let mut check = time::interval(check_interval);
     check.reset();
     // After a delay, missed checks are skipped.
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let ended = loop {
+    let result = loop {
         tokio::select! {
             // The most frequent event comes first.
             biased;
-            ended = connection.as_mut() => break ended,
+            result = connection.as_mut() => break result,
             // The sender sends nothing; it is dropped when the server stops.
-            _ = stopped.changed(), if !stopping => {
-                stopping = true;
+            _ = stop_signal.changed(), if !is_stopping => {
+                is_stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
-            _ = check.tick() => {
-                checks += 1;
-                if checks == old_after.max(1) {
-                    // HTTP/2 can tell the client to send no more requests. In HTTP/1, only a
-                    // response can, because a request may already be on its way.
-                    activity.mark_old();
-                    if activity.is_http_2() {
-                        connection.as_mut().graceful_shutdown();
-                    }
-                }
-                stalled_checks = if activity.is_stalled(fewest_bytes) { stalled_checks + 1 } else { 0 };
-                if stalled_checks == 1 {
-                    connection.as_mut().graceful_shutdown();
-                } else if stalled_checks == MAX_STALLED_CHECKS {
+            _ = check.tick() => match checks.run(&activity) {
+                Verdict::Continue => {}
+                Verdict::ShutDown => connection.as_mut().graceful_shutdown(),
+                Verdict::Abort => {
                     activity.abort();
                     return;
                 }
             }
         }
     };
-    if let Err(error) = ended {
+    if let Err(error) = result {
         debug!(%error, "a connection ended early");
     }
 }
 
-/// HTTP/1 and HTTP/2, with the limits that hyper offers. A browser that closes its side has left, so its requests end and
+/// The periodic checks of a connection.
+struct Checks {
+    /// The number of checks so far.
+    count: u128,
+    /// The check at which the connection is old.
+    old_at: u128,
+    /// The number of checks in a row at which the connection was stalled.
+    stalled_count: u32,
+    /// The bytes that a client must read between two checks.
+    min_bytes: u64,
+}
+
+/// The result of a check.
+enum Verdict {
+    Continue,
+    /// The connection ends after the requests in flight.
+    ShutDown,
+    Abort,
+}
+
+impl Checks {
+    /// Returns the checks of a connection that has just begun.
+    fn new(limits: &Limits) -> Self {
+        let interval = limits.client_timeout.as_millis();
+        let min_bytes = MIN_BYTES_PER_SECOND * interval / 1000;
+        Self {
+            count: 0,
+            old_at: (limits.connection_age.as_millis() / interval.max(1)).max(1),
+            stalled_count: 0,
+            min_bytes: u64::try_from(min_bytes).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Checks a connection once more.
+    fn run(&mut self, activity: &Activity) -> Verdict {
+        self.count += 1;
+        let becomes_old = self.count == self.old_at;
+        if becomes_old {
+            activity.mark_old();
+        }
+
+        if activity.is_stalled(self.min_bytes) {
+            self.stalled_count += 1;
+        } else {
+            self.stalled_count = 0;
+        }
+        if self.stalled_count == MAX_STALLED_CHECKS {
+            return Verdict::Abort;
+        }
+        // HTTP/2 can tell the client to send no more requests. In HTTP/1, only a response can,
+        // because a request may already be on its way.
+        if self.stalled_count == 1 || becomes_old && activity.is_http_2() {
+            return Verdict::ShutDown;
+        }
+        Verdict::Continue
+    }
+}
+
+/// Returns HTTP/1 and HTTP/2, with the limits that hyper offers. A browser that closes its side has left, so its requests end and
 /// keep no turn from others. A program that sends no more may still want the response.
 fn protocol(client_timeout: Duration, is_for_browsers: bool) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());

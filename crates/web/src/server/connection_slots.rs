@@ -20,14 +20,14 @@ use super::{activity::Activity, limits::Limits};
 pub(super) struct ConnectionSlots {
     in_total: usize,
     per_address: usize,
-    /// Not limited per address, because their connections come from many clients.
+    /// The proxies, whose addresses have no limit, because their connections come from many clients.
     proxies: Networks,
     exempts_loopback: bool,
-    taken: Mutex<Taken>,
+    slots_in_use: Mutex<SlotsInUse>,
 }
 
 #[derive(Default)]
-struct Taken {
+struct SlotsInUse {
     in_total: usize,
     by_address: HashMap<ClientAddress, usize>,
     /// Connections that had not carried a valid key at the last check, the oldest first.
@@ -42,7 +42,7 @@ struct Untrusted {
     task: Option<AbortHandle>,
 }
 
-/// Why there is no free slot.
+/// The reason for which there is no free slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoFreeSlot {
     InTotal,
@@ -61,13 +61,14 @@ pub(super) struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
+    /// Returns free slots with these limits.
     pub(super) fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self {
             in_total: limits.max_connections,
             per_address: limits.max_connections_per_address,
             proxies: limits.trusted_proxies.clone(),
             exempts_loopback: limits.exempts_loopback,
-            taken: Mutex::default(),
+            slots_in_use: Mutex::default(),
         })
     }
 
@@ -79,36 +80,26 @@ impl ConnectionSlots {
     ) -> Result<ConnectionSlot, NoFreeSlot> {
         let address =
             ClientAddress::with_limit(client.address(), &self.proxies, self.exempts_loopback);
-        let mut taken = self.taken.lock();
+        let mut slots_in_use = self.slots_in_use.lock();
         if let Some(address) = &address
-            && taken
-                .by_address
-                .get(address)
-                .is_some_and(|&count| count >= self.per_address)
+            && slots_in_use.count(address) >= self.per_address
         {
             return Err(NoFreeSlot::ForAddress);
         }
-        let replaces_another = taken.in_total >= self.in_total;
-        if replaces_another && !taken.replace_oldest() {
+        let replaces_another = slots_in_use.in_total >= self.in_total;
+        if replaces_another && !slots_in_use.replace_oldest() {
             return Err(NoFreeSlot::InTotal);
         }
-        taken.in_total += 1;
-        if let Some(address) = address {
-            *taken.by_address.entry(address).or_default() += 1;
-        }
-        taken.newest += 1;
-        let number = taken.newest;
-        let (client, activity) = (Arc::clone(client), Arc::clone(activity));
-        let stranger = Untrusted {
-            client: Arc::clone(&client),
-            activity,
+
+        let number = slots_in_use.add(Untrusted {
+            client: Arc::clone(client),
+            activity: Arc::clone(activity),
             address,
             task: None,
-        };
-        taken.untrusted.insert(number, stranger);
+        });
         Ok(ConnectionSlot {
             slots: Arc::clone(self),
-            client,
+            client: Arc::clone(client),
             address,
             number,
             replaces_another,
@@ -118,26 +109,46 @@ impl ConnectionSlots {
     /// Sets the task that serves the connection `number`.
     pub(super) fn note_task(&self, number: u64, task: AbortHandle) {
         // The connection may have ended already.
-        if let Some(stranger) = self.taken.lock().untrusted.get_mut(&number) {
+        if let Some(stranger) = self.slots_in_use.lock().untrusted.get_mut(&number) {
             stranger.task = Some(task);
         }
     }
 }
 
-impl Taken {
+impl SlotsInUse {
+    /// Returns the number of connections from an address.
+    fn count(&self, address: &ClientAddress) -> usize {
+        self.by_address.get(address).copied().unwrap_or_default()
+    }
+
+    /// Adds a connection, and returns its number.
+    fn add(&mut self, connection: Untrusted) -> u64 {
+        self.in_total += 1;
+        if let Some(address) = connection.address {
+            *self.by_address.entry(address).or_default() += 1;
+        }
+        self.newest += 1;
+        self.untrusted.insert(self.newest, connection);
+        self.newest
+    }
+
     /// Closes a connection that has not carried a valid key, if there is one: the oldest that is idle, or
     /// the oldest. Connections that have carried one leave the map, so each is skipped only once.
     fn replace_oldest(&mut self) -> bool {
-        let mut first = |is_passed: fn(&Untrusted) -> bool| {
-            let passed = self
-                .untrusted
-                .extract_if(.., |_, stranger| is_passed(stranger));
-            passed
+        let idle = self
+            .untrusted
+            .extract_if(.., |_, stranger| {
+                stranger.client.is_trusted() || stranger.activity.is_idle()
+            })
+            .map(|(_, stranger)| stranger)
+            .find(|stranger| stranger.client.replace());
+        let oldest = idle.or_else(|| {
+            self.untrusted
+                .extract_if(.., |_, _| true)
                 .map(|(_, stranger)| stranger)
                 .find(|stranger| stranger.client.replace())
-        };
-        let idle = first(|stranger| stranger.client.is_trusted() || stranger.activity.is_idle());
-        let Some(stranger) = idle.or_else(|| first(|_| true)) else {
+        });
+        let Some(stranger) = oldest else {
             return false;
         };
         if let Some(task) = stranger.task {
@@ -147,13 +158,14 @@ impl Taken {
         true
     }
 
+    /// Counts a connection from an address less.
     fn release(&mut self, address: Option<ClientAddress>) {
         self.in_total -= 1;
         if let Some(address) = address
-            && let Some(of_address) = self.by_address.get_mut(&address)
+            && let Some(count) = self.by_address.get_mut(&address)
         {
-            *of_address -= 1;
-            if *of_address == 0 {
+            *count -= 1;
+            if *count == 0 {
                 self.by_address.remove(&address);
             }
         }
@@ -162,11 +174,11 @@ impl Taken {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut taken = self.slots.taken.lock();
-        taken.untrusted.remove(&self.number);
+        let mut slots_in_use = self.slots.slots_in_use.lock();
+        slots_in_use.untrusted.remove(&self.number);
         // The slot of a replaced connection belongs to another one now.
         if !self.client.is_replaced() {
-            taken.release(self.address);
+            slots_in_use.release(self.address);
         }
     }
 }
@@ -184,18 +196,18 @@ mod tests {
             per_address: 10,
             proxies: Networks::default(),
             exempts_loopback: true,
-            taken: Mutex::default(),
+            slots_in_use: Mutex::default(),
         });
         for last in 0..100 {
             let client = Arc::new(IpAddr::from([192, 0, 2, last]).into());
             drop(slots.take(&client, &Arc::default()));
         }
-        let taken = slots.taken.lock();
+        let slots_in_use = slots.slots_in_use.lock();
         assert_eq!(
             (
-                taken.in_total,
-                taken.by_address.len(),
-                taken.untrusted.len()
+                slots_in_use.in_total,
+                slots_in_use.by_address.len(),
+                slots_in_use.untrusted.len()
             ),
             (0, 0, 0)
         );

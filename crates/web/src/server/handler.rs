@@ -16,9 +16,9 @@ use crate::edge::{Edge, Interface, Reservation, Response, STREAM};
 /// Tells browsers to use only TLS for a year (RFC 6797).
 const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
 
-/// A longer response over HTTP/1, in bytes, may not fit into the buffer of the system, so that it is in
+/// The length of a response over HTTP/1, in bytes, up to which it fits into the buffer of the system. A longer one is in
 /// progress until the client reads it.
-const LONG: usize = 64 << 10;
+const MAX_BUFFERED_LENGTH: usize = 64 << 10;
 
 /// The handling of a request, in a place of its own: the task of an HTTP/2 stream lasts until its client
 /// has read the response, and would keep the place of the whole handling, thousands of bytes, until then.
@@ -31,19 +31,20 @@ pub struct ConnectionState {
     pub(super) is_encrypted: bool,
 }
 
-/// An interface, whichever it is. Each interface makes itself one in its own crate, in a function that is never a part of
-/// another one. So what handles its requests is compiled there, and what serves connections is compiled here, once for all.
+/// An interface without its type. Each interface makes itself one in its own crate, in a function that is never a part of
+/// another one. So the code that handles its requests is compiled there, and the code that serves connections is compiled
+/// here, once for all interfaces.
 pub trait Handler: Send + Sync {
-    /// See [`Interface::edge`].
+    /// Returns the edge, as [`Interface::edge`] does.
     fn edge(&self) -> &Edge;
 
-    /// See [`Interface::connections`].
+    /// Returns the metrics of connections, as [`Interface::connections`] does.
     fn connections(&self) -> &Arc<Connections>;
 
-    /// See [`Interface::IS_FOR_CLIENTS`].
+    /// Whether the interface is for clients, as [`Interface::IS_FOR_CLIENTS`] says.
     fn is_for_clients(&self) -> bool;
 
-    /// See [`Interface::HAS_KEYS`].
+    /// Whether its clients have API keys, as [`Interface::HAS_KEYS`] says.
     fn has_keys(&self) -> bool;
 
     /// Responds to a request, whose stream has this memory.
@@ -84,6 +85,8 @@ impl<I: Interface> Handler for I {
     }
 }
 
+/// Responds to a request, and adds what depends on the connection: the header fields, and the count of the response as
+/// in progress.
 async fn respond<I: Interface>(
     interface: Arc<I>,
     connection: Arc<ConnectionState>,
@@ -98,7 +101,10 @@ async fn respond<I: Interface>(
         stream.resize(STREAM);
     }
     let activity = &connection.activity;
-    let is_long = response.body().whole().is_none_or(|body| body.len() > LONG);
+    let is_long = response
+        .body()
+        .whole()
+        .is_none_or(|body| body.len() > MAX_BUFFERED_LENGTH);
     if version == Version::HTTP_2 || is_long {
         response = response.map(|body| activity.track_response(body, in_flight, stream));
     } else {

@@ -27,6 +27,8 @@ const PREFACE_LENGTH: usize = 24;
 
 /// How much a client may still send after the last response, which is read and discarded.
 const LINGER_BYTES: usize = 1 << 20;
+
+/// How long a client may still send after the last response.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Up to this size, in bytes, the head and body of a response are copied into one buffer, because
@@ -37,8 +39,10 @@ const SMALL_RESPONSE: usize = 2 << 10;
 /// millisecond.
 const YIELD_AFTER: usize = 256 << 10;
 
-/// The beginning of hyper's own response to an invalid head, and the field that it lacks.
+/// The beginning of hyper's own response to an invalid head.
 const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
+
+/// The header field that hyper's own response lacks.
 const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
 /// The bytes of responses that the system buffers for a connection that has carried a valid key (Linux doubles it). With
@@ -61,8 +65,8 @@ pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Makes the close of the socket discard everything that was not sent yet.
     fn reset_on_close(&self);
 
-    /// Lets the system buffer so many bytes of responses (Linux doubles it). If the system rejects it, the size stays.
-    fn set_send_buffer(&self, bytes: usize);
+    /// Lets the system buffer `length` bytes of responses (Linux doubles it). If the system rejects it, the size stays.
+    fn set_send_buffer(&self, length: usize);
 }
 
 impl Socket for TcpStream {
@@ -72,8 +76,8 @@ impl Socket for TcpStream {
         let _ = self.set_zero_linger();
     }
 
-    fn set_send_buffer(&self, bytes: usize) {
-        let _ = set_socket_send_buffer_size(self, bytes);
+    fn set_send_buffer(&self, length: usize) {
+        let _ = set_socket_send_buffer_size(self, length);
     }
 }
 
@@ -81,11 +85,13 @@ impl Socket for TlsStream<TcpStream> {
     const IS_ENCRYPTED: bool = true;
 
     fn reset_on_close(&self) {
-        self.get_ref().0.reset_on_close();
+        let (stream, _) = self.get_ref();
+        stream.reset_on_close();
     }
 
-    fn set_send_buffer(&self, bytes: usize) {
-        self.get_ref().0.set_send_buffer(bytes);
+    fn set_send_buffer(&self, length: usize) {
+        let (stream, _) = self.get_ref();
+        stream.set_send_buffer(length);
     }
 }
 
@@ -112,19 +118,21 @@ pub(super) struct ClientStream<S: Socket> {
     written_in_a_row: usize,
 }
 
+/// A phase of a connection.
 enum Phase {
-    /// How many bytes must still arrive before the deadline.
+    /// The first bytes arrive. This many must still arrive before the deadline.
     Opening(usize, Deadline),
     Open,
-    /// The last response was sent. How many more bytes are discarded, until the deadline.
+    /// The last response was sent. This many more bytes are discarded until the deadline.
     Lingering(usize, Deadline),
 }
 
 type Deadline = Pin<Box<Sleep>>;
 
 impl<S: Socket> ClientStream<S> {
-    pub(super) fn new(stream: S, first_bytes_within: Duration, activity: Arc<Activity>) -> Self {
-        let deadline = Box::pin(time::sleep(first_bytes_within));
+    /// Wraps a stream whose first bytes must arrive within `timeout`.
+    pub(super) fn new(stream: S, timeout: Duration, activity: Arc<Activity>) -> Self {
+        let deadline = Box::pin(time::sleep(timeout));
         Self {
             stream,
             phase: Phase::Opening(PREFACE_LENGTH, deadline),
@@ -145,7 +153,7 @@ impl<S: Socket> ClientStream<S> {
         yields
     }
 
-    /// The stream of this client, for which the system buffers more once a request has carried a valid key.
+    /// Returns the stream of this client, for which the system buffers more once a request has carried a valid key.
     pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
         self.stranger = Some(client);
         self
@@ -153,11 +161,11 @@ impl<S: Socket> ClientStream<S> {
 
     /// Lets the system buffer more if a request has carried a valid key.
     fn enlarge_buffer(&mut self) {
-        if self
+        let is_trusted = self
             .stranger
             .as_ref()
-            .is_some_and(|client| client.is_trusted())
-        {
+            .is_some_and(|client| client.is_trusted());
+        if is_trusted {
             self.stranger = None;
             self.stream.set_send_buffer(SEND_BUFFER);
         }
@@ -165,17 +173,41 @@ impl<S: Socket> ClientStream<S> {
 
     /// Counts written bytes. The first response shows that hyper parsed a request, so the timeout
     /// for the first bytes ends.
-    fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
+    fn count_written(&mut self, result: &Poll<io::Result<usize>>) {
         if matches!(self.phase, Phase::Opening(..)) {
             self.phase = Phase::Open;
         }
-        match written {
-            Poll::Ready(Ok(bytes)) => {
-                self.activity.wrote(*bytes);
-                self.written_in_a_row += bytes;
+        match result {
+            Poll::Ready(Ok(length)) => {
+                self.activity.count_written(*length);
+                self.written_in_a_row += length;
             }
             _ => self.written_in_a_row = 0,
         }
+    }
+}
+
+impl<S: Socket> ClientStream<S> {
+    /// Writes a small response of `length` bytes in one piece. Adds the field that hyper's own response lacks.
+    fn poll_write_together(
+        &mut self,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+        length: usize,
+    ) -> Poll<io::Result<usize>> {
+        SMALL.with_borrow_mut(|response| {
+            response.clear();
+            for slice in slices {
+                response.extend_from_slice(slice);
+            }
+            if response.starts_with(HYPER_ERROR) && !self.activity.has_begun() {
+                let status_line = memchr(b'\n', response).map_or(0, |end| end + 1);
+                response.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
+            }
+            let result = Pin::new(&mut self.stream).poll_write(cx, response);
+            // hyper does not know of the added field.
+            result.map_ok(|written_length| written_length.min(length))
+        })
     }
 }
 
@@ -193,22 +225,22 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
+        let former_length = buffer.filled().len();
         let this = &mut *self;
-        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        let result = Pin::new(&mut this.stream).poll_read(cx, buffer);
         let nothing_in_flight = this.activity.nothing_in_flight();
         this.heads
-            .inspect(&mut buffer.filled_mut()[before..], nothing_in_flight);
+            .inspect(&mut buffer.filled_mut()[former_length..], nothing_in_flight);
         let Phase::Opening(due, deadline) = &mut self.phase else {
-            return read;
+            return result;
         };
-        match read {
+        match result {
             Poll::Ready(_) => {
-                *due = due.saturating_sub(buffer.filled().len() - before);
+                *due = due.saturating_sub(buffer.filled().len() - former_length);
                 if *due == 0 {
                     self.phase = Phase::Open;
                 }
-                read
+                result
             }
             Poll::Pending => {
                 ready!(deadline.as_mut().poll(cx));
@@ -228,9 +260,9 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
             return Poll::Pending;
         }
         self.enlarge_buffer();
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.wrote(&written);
-        written
+        let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.count_written(&result);
+        result
     }
 
     fn poll_write_vectored(
@@ -243,24 +275,13 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         }
         self.enlarge_buffer();
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
-        let written = if length <= SMALL_RESPONSE {
-            SMALL.with_borrow_mut(|together| {
-                together.clear();
-                for slice in slices {
-                    together.extend_from_slice(slice);
-                }
-                if together.starts_with(HYPER_ERROR) && !self.activity.has_begun() {
-                    let status_line = memchr(b'\n', together).map_or(0, |end| end + 1);
-                    together.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
-                }
-                let written = Pin::new(&mut self.stream).poll_write(cx, together);
-                written.map_ok(|bytes| bytes.min(length))
-            })
+        let result = if length <= SMALL_RESPONSE {
+            self.poll_write_together(cx, slices, length)
         } else {
             Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
         };
-        self.wrote(&written);
-        written
+        self.count_written(&result);
+        result
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -278,15 +299,15 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
             let deadline = Box::pin(time::sleep(LINGER_TIMEOUT));
             this.phase = Phase::Lingering(LINGER_BYTES, deadline);
         }
-        let Phase::Lingering(left, deadline) = &mut this.phase else {
+        let Phase::Lingering(remaining, deadline) = &mut this.phase else {
             return Poll::Ready(Ok(()));
         };
         let mut scratch = [0; 4096];
-        while *left > 0 {
+        while *remaining > 0 {
             let mut buffer = ReadBuf::new(&mut scratch);
             match Pin::new(&mut this.stream).poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    *left = left.saturating_sub(buffer.filled().len());
+                    *remaining = remaining.saturating_sub(buffer.filled().len());
                 }
                 // The client closed its side, or the connection failed.
                 Poll::Ready(_) => return Poll::Ready(Ok(())),

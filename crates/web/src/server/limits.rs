@@ -1,4 +1,4 @@
-//! The limits of a server, of which the system sets one: that of open files. Each connection needs one.
+//! The limits of a server. The system limits the number of open files, and each connection needs one.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Limits {
     pub shutdown_timeout: Duration,
 }
 
-/// The default limit of connections from one address. Clients need 20 addresses to use all
+/// Returns the default limit of connections from one address. Clients need 20 addresses to use all
 /// connection slots of a large service. In a small one, the connection pool of one client still fits.
 pub fn per_address_of(max_connections: usize) -> usize {
     max_connections.div_ceil(20).max(64)
@@ -37,7 +37,7 @@ pub fn per_address_of(max_connections: usize) -> usize {
 
 /// How many files are reserved for other uses: 464 for deliveries to webhooks and their tests, the
 /// others for the database, the listeners and the log.
-const RESERVED: u64 = 464 + 256;
+const RESERVED_FILES: u64 = 464 + 256;
 
 /// Raises the limit of open files as far as permitted, and returns how many connections it leaves
 /// room for; `None` without a limit.
@@ -45,16 +45,17 @@ pub fn raise_open_files_limit() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
     // If the system rejects this (macOS has an undocumented lower limit), the limit stays as it
     // was.
-    let raised = Rlimit {
+    let highest_limit = Rlimit {
         current: limit.maximum,
         ..limit
     };
-    let _ = setrlimit(Resource::Nofile, raised);
+    let _ = setrlimit(Resource::Nofile, highest_limit);
     getrlimit(Resource::Nofile).current.map(connections_under)
 }
 
+/// Returns the number of connections for which a limit of open files leaves room.
 fn connections_under(limit: u64) -> usize {
-    let connections = limit - RESERVED.min(limit / 2);
+    let connections = limit - RESERVED_FILES.min(limit / 2);
     usize::try_from(connections).unwrap_or(usize::MAX)
 }
 

@@ -23,7 +23,7 @@ use rustix::{io::Errno, net::sockopt::set_socket_send_buffer_size};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     sync::watch,
-    task::JoinSet,
+    task::{AbortHandle, JoinSet},
     time::{self, MissedTickBehavior},
 };
 use tracing::warn;
@@ -35,7 +35,7 @@ pub use self::limits::{Limits, per_address_of, raise_open_files_limit};
 pub use self::tls::{Tls, TlsError};
 use self::{
     activity::Activity,
-    connection_slots::{ConnectionSlots, NoFreeSlot},
+    connection_slots::{ConnectionSlot, ConnectionSlots, NoFreeSlot},
     io::SEND_BUFFER_OF_STRANGER,
 };
 
@@ -71,7 +71,7 @@ pub fn listen(socket: TcpSocket) -> Result<TcpListener, Error> {
 /// Serves `handler` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
 /// requests in flight may finish within the limit.
 ///
-/// What it returns is boxed, and this function is never a part of another one, so that it is compiled in this crate.
+/// The result is boxed, and this function is never a part of another one, so that it is compiled in this crate.
 #[inline(never)]
 pub fn serve<'s>(
     listener: TcpListener,
@@ -80,109 +80,144 @@ pub fn serve<'s>(
     limits: &'s Limits,
     stop: BoxFuture<'s, ()>,
 ) -> BoxFuture<'s, ()> {
-    Box::pin(accept_until(listener, tls, handler, limits, stop))
+    Box::pin(async move {
+        let server = Server::new(tls, handler, limits);
+        server.run(listener, stop).await;
+    })
 }
 
-async fn accept_until(
-    listener: TcpListener,
+/// A server, and its connections.
+struct Server<'s> {
     tls: Option<Arc<Tls>>,
     handler: Arc<dyn Handler>,
-    limits: &Limits,
-    mut stop: BoxFuture<'_, ()>,
-) {
-    // Inherited by connections. If the system rejects it, they get another size.
-    let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER_OF_STRANGER);
-    let slots = ConnectionSlots::new(limits);
-    let (stopping, stopped) = watch::channel(());
-    let mut connections = JoinSet::new();
-    let mut rejections = Rejections::default();
-    let mut report = time::interval(REPORT_EVERY);
-    report.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        let accepted = tokio::select! {
-            () = &mut stop => break,
-            _ = report.tick(), if rejections.has_any() => {
-                rejections.report();
-                continue;
+    limits: &'s Limits,
+    slots: Arc<ConnectionSlots>,
+    connections: JoinSet<()>,
+    rejections: Rejections,
+    /// Tells connections to stop, when it is dropped.
+    stop_sender: watch::Sender<()>,
+}
+
+impl<'s> Server<'s> {
+    /// Returns a server without connections.
+    fn new(tls: Option<Arc<Tls>>, handler: Arc<dyn Handler>, limits: &'s Limits) -> Self {
+        Self {
+            tls,
+            handler,
+            limits,
+            slots: ConnectionSlots::new(limits),
+            connections: JoinSet::new(),
+            rejections: Rejections::default(),
+            stop_sender: watch::Sender::new(()),
+        }
+    }
+
+    /// Accepts connections until `stop` completes, and then ends them.
+    async fn run(mut self, listener: TcpListener, mut stop: BoxFuture<'_, ()>) {
+        // Inherited by connections. If the system rejects it, they get another size.
+        let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER_OF_STRANGER);
+        let mut report = time::interval(REPORT_EVERY);
+        report.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                _ = report.tick(), if self.rejections.has_any() => self.rejections.report(),
+                Some(_) = self.connections.join_next() => {}
+                result = listener.accept() => match result {
+                    Ok((stream, address)) => self.begin(stream, address.ip()),
+                    Err(error) => self.recover(error).await,
+                },
             }
-            Some(_) = connections.join_next() => continue,
-            accepted = listener.accept() => accepted,
-        };
-        let (stream, address) = match accepted {
-            Ok((stream, address)) => (stream, address.ip()),
-            Err(error) => {
-                let is_exhausted = !affects_one_connection(&error);
-                rejections.failures += 1;
-                rejections.last_error = Some(error);
-                if is_exhausted {
-                    // A connection that ends may free the resource.
-                    tokio::select! {
-                        () = time::sleep(ACCEPT_PAUSE) => {}
-                        Some(_) = connections.join_next() => {}
-                    }
-                }
-                continue;
+        }
+        if self.rejections.has_any() {
+            self.rejections.report();
+        }
+        drop(listener);
+        self.shut_down().await;
+    }
+
+    /// Counts an error of the listener. If a resource is exhausted, waits until a connection may have freed it.
+    async fn recover(&mut self, error: Error) {
+        let is_exhausted = !affects_one_connection(&error);
+        self.rejections.failures += 1;
+        self.rejections.last_error = Some(error);
+        if is_exhausted {
+            tokio::select! {
+                () = time::sleep(ACCEPT_PAUSE) => {}
+                Some(_) = self.connections.join_next() => {}
             }
-        };
+        }
+    }
+
+    /// Begins to serve a connection, or rejects it if there is no free slot.
+    fn begin(&mut self, stream: TcpStream, address: IpAddr) {
         let client = Arc::new(Client::from(address));
         let activity = Arc::new(Activity::default());
-        let slot = match slots.take(&client, &activity) {
+        let slot = match self.slots.take(&client, &activity) {
             Ok(slot) => slot,
             Err(no_slot) => {
-                if tls.is_none() {
-                    reject(&stream, no_slot, handler.edge());
+                if self.tls.is_none() {
+                    reject(&stream, no_slot, self.handler.edge());
                 }
-                handler.connections().turned_away.count();
-                rejections.refused += 1;
-                rejections.last_address = Some(address);
-                continue;
+                self.handler.connections().turned_away.count();
+                self.rejections.refused += 1;
+                self.rejections.last_address = Some(address);
+                return;
             }
         };
         if slot.replaces_another {
-            handler.connections().turned_away.count();
-            rejections.replaced += 1;
+            self.handler.connections().turned_away.count();
+            self.rejections.replaced += 1;
         }
+
         // A small response must not wait for the acknowledgement of the previous one.
         let _ = stream.set_nodelay(true);
         let number = slot.number;
-        let slot = (slot, handler.connections().begin());
-        let handler = Arc::clone(&handler);
-        let limits = limits.clone();
-        let mut stopped = stopped.clone();
+        let task = self.spawn(stream, client, activity, slot);
+        self.slots.note_task(number, task);
+    }
+
+    /// Spawns the task that serves a connection.
+    fn spawn(
+        &mut self,
+        stream: TcpStream,
+        client: Arc<Client>,
+        activity: Arc<Activity>,
+        slot: ConnectionSlot,
+    ) -> AbortHandle {
+        let slot = (slot, self.handler.connections().begin());
+        let handler = Arc::clone(&self.handler);
+        let limits = self.limits.clone();
+        let mut stop_signal = self.stop_sender.subscribe();
         // Two tasks, so a connection without TLS takes no memory for TLS.
-        let task = if let Some(tls) = &tls {
-            let acceptor = tls.acceptor();
-            connections.spawn(async move {
-                let within = limits.client_timeout;
-                let stream = tls::handshake(acceptor, stream, within, &mut stopped).await;
-                if let Some(stream) = stream {
-                    connection::serve(stream, client, activity, handler, limits, stopped).await;
-                }
+        let Some(tls) = &self.tls else {
+            return self.connections.spawn(async move {
+                connection::serve(stream, client, activity, handler, limits, stop_signal).await;
                 drop(slot);
-            })
-        } else {
-            connections.spawn(async move {
-                connection::serve(stream, client, activity, handler, limits, stopped).await;
-                drop(slot);
-            })
+            });
         };
-        slots.note_task(number, task);
+        let acceptor = tls.acceptor();
+        self.connections.spawn(async move {
+            let timeout = limits.client_timeout;
+            let stream = tls::handshake(acceptor, stream, timeout, &mut stop_signal).await;
+            if let Some(stream) = stream {
+                connection::serve(stream, client, activity, handler, limits, stop_signal).await;
+            }
+            drop(slot);
+        })
     }
-    if rejections.has_any() {
-        rejections.report();
-    }
-    drop(listener);
-    drop(stopped);
-    // Every connection waits for this, and closes after its current response.
-    drop(stopping);
-    let all_ended = async { while connections.join_next().await.is_some() {} };
-    if time::timeout(limits.shutdown_timeout, all_ended)
-        .await
-        .is_err()
-    {
-        let cut = connections.len();
-        warn!(cut, "aborting connections that did not finish in time");
-        connections.shutdown().await;
+
+    /// Tells every connection to close after its current response, and aborts those that do not in time.
+    async fn shut_down(self) {
+        let mut connections = self.connections;
+        drop(self.stop_sender);
+        let all_ended = async { while connections.join_next().await.is_some() {} };
+        let result = time::timeout(self.limits.shutdown_timeout, all_ended).await;
+        if result.is_err() {
+            let cut = connections.len();
+            warn!(cut, "aborting connections that did not finish in time");
+            connections.shutdown().await;
+        }
     }
 }
 
@@ -213,12 +248,12 @@ fn affects_one_connection(error: &Error) -> bool {
 /// Tells a client why its connection is closed. Not over TLS, where the response would need a
 /// handshake.
 fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
-    let whose = match no_slot {
+    let origin = match no_slot {
         NoFreeSlot::InTotal => "",
         NoFreeSlot::ForAddress => " from this address",
     };
     let body = format!(
-        r#"{{"code":"unavailable","message":"Too many connections{whose}. Retry in a moment.","status":503}}"#
+        r#"{{"code":"unavailable","message":"Too many connections{origin}. Retry in a moment.","status":503}}"#
     );
     let response = format!(
         "HTTP/1.1 503 Service Unavailable\r\n\
@@ -250,19 +285,19 @@ struct Rejections {
 }
 
 impl Rejections {
+    /// Whether something is to be reported.
     fn has_any(&self) -> bool {
         self.refused > 0 || self.replaced > 0 || self.failures > 0
     }
 
+    /// Writes a line for each kind of rejection to the log, and counts from 0 again.
     fn report(&mut self) {
         if let Some(address) = self.last_address {
-            let refused = self.refused;
-            warn!(refused, last = %address, "connections above the limit were rejected");
+            warn!(refused = self.refused, last = %address, "connections above the limit were rejected");
         }
         if self.replaced > 0 {
-            let replaced = self.replaced;
             warn!(
-                replaced,
+                replaced = self.replaced,
                 "connections without a valid API key were closed to make room"
             );
         }

@@ -16,7 +16,7 @@ pub(super) struct StrictHeads {
     /// so its first line is recognized only when it is complete.
     is_first: bool,
     /// How many bytes of the current line were read before.
-    of_line: usize,
+    line_length: usize,
     /// The last byte read.
     last: u8,
 }
@@ -28,7 +28,7 @@ enum Position {
     Start,
     /// In a head: in its first line, or after it.
     Head { first_line: bool },
-    /// After a head.
+    /// After a head, in the body or before the next head.
     Body,
     /// In HTTP/2 frames, which have no lines.
     Frames,
@@ -39,8 +39,7 @@ impl StrictHeads {
     pub(super) fn inspect(&mut self, bytes: &mut [u8], nothing_in_flight: bool) {
         let Some(&last) = bytes.last() else { return };
         match self.position {
-            // The HTTP/2 preface begins like this, and no HTTP method does.
-            Position::Start if bytes[0] == b'P' && bytes.get(1).is_none_or(|&b| b == b'R') => {
+            Position::Start if is_preface(bytes) => {
                 self.position = Position::Frames;
             }
             Position::Body if !nothing_in_flight => {}
@@ -50,21 +49,21 @@ impl StrictHeads {
                 *self = Self {
                     position,
                     is_first,
-                    of_line: 0,
+                    line_length: 0,
                     last: 0,
                 };
             }
             Position::Head { .. } | Position::Frames => {}
         }
         if let Position::Head { first_line } = self.position
-            && let Some(at) = self.find_invalid_byte(bytes, first_line)
+            && let Some(index) = self.find_invalid_byte(bytes, first_line)
         {
-            bytes[at] = 0;
+            bytes[index] = 0;
         }
         self.last = last;
     }
 
-    /// The position of the first invalid byte before the end of the head.
+    /// Returns the index of the first invalid byte before the end of the head.
     fn find_invalid_byte(&mut self, bytes: &[u8], mut first_line: bool) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
@@ -73,16 +72,16 @@ impl StrictHeads {
             }
             let line = &bytes[begin..end];
             // `line` includes CR.
-            let is_empty = self.of_line + line.len() == 1;
-            self.of_line = 0;
+            let is_empty = self.line_length + line.len() == 1;
+            self.line_length = 0;
             if first_line {
                 // Empty lines before it are allowed (RFC 9112, section 2.2).
                 first_line = is_empty;
                 let is_request = self.is_first
                     || line.ends_with(b" HTTP/1.1\r")
                     || line.ends_with(b" HTTP/1.0\r");
-                if let Some(at) = memchr(b'#', line).filter(|_| is_request) {
-                    return Some(begin + at);
+                if is_request && let Some(offset) = memchr(b'#', line) {
+                    return Some(begin + offset);
                 }
             } else if is_empty {
                 self.position = Position::Body;
@@ -92,14 +91,19 @@ impl StrictHeads {
         }
         if first_line
             && self.is_first
-            && let Some(at) = memchr(b'#', &bytes[begin..])
+            && let Some(offset) = memchr(b'#', &bytes[begin..])
         {
-            return Some(begin + at);
+            return Some(begin + offset);
         }
         self.position = Position::Head { first_line };
-        self.of_line += bytes.len() - begin;
+        self.line_length += bytes.len() - begin;
         None
     }
+}
+
+/// Whether the first bytes of a connection begin the HTTP/2 preface, `PRI`. No HTTP method begins like this.
+fn is_preface(bytes: &[u8]) -> bool {
+    bytes[0] == b'P' && bytes.get(1).is_none_or(|&byte| byte == b'R')
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! TLS on a listener: handshakes, and renewal of the certificate without a restart.
 
 use std::{
-    fs,
+    fs, io,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -23,7 +23,7 @@ use tracing::{debug, info, warn};
 
 use super::io::ClientStream;
 
-/// Which of the files is invalid, and why.
+/// The file that is invalid, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TlsError(String);
@@ -32,8 +32,8 @@ pub struct TlsError(String);
 /// and HTTP/1.1 by ALPN (RFC 7301).
 pub struct Tls {
     files: Files,
-    seen: Mutex<Seen>,
-    /// For new handshakes. Each configuration has its own session cache, so a session is resumed
+    last_check: Mutex<Check>,
+    /// The configuration for new handshakes. Each configuration has its own session cache, so a session is resumed
     /// only under its own certificate.
     current: Mutex<Arc<ServerConfig>>,
 }
@@ -43,18 +43,17 @@ impl Tls {
     /// SEC1).
     pub fn load(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
         let files = Files { certificate, key };
-        let found = files.read()?;
-        let config = files.config(&found)?;
-        warn_if_exposed(&files.key, &found);
-        let found = Ok(found);
-        let seen = Seen {
-            last: found.clone(),
-            decided: found,
+        let content = files.read()?;
+        let config = files.config(&content)?;
+        warn_if_exposed(&files.key, &content);
+        let check = Check {
+            content: Ok(content.clone()),
+            settled_content: Ok(content),
             outcome: Ok(()),
         };
         Ok(Self {
             files,
-            seen: Mutex::new(seen),
+            last_check: Mutex::new(check),
             current: Mutex::new(config),
         })
     }
@@ -64,39 +63,47 @@ impl Tls {
     /// content is invalid, the previous content stays in use.
     pub async fn renew(&self) -> Result<(), TlsError> {
         let files = self.files.clone();
-        let found = task::spawn_blocking(move || files.read()).await;
-        let found = found.unwrap_or_else(|error| Err(TlsError(error.to_string())));
-        let mut seen = self.seen.lock();
-        let is_settled = found == seen.last;
-        seen.last = found;
-        if is_settled && seen.last != seen.decided {
-            seen.decided = seen.last.clone();
-            seen.outcome = self.replace(&seen.decided);
+        let reading = task::spawn_blocking(move || files.read()).await;
+        let content = reading.unwrap_or_else(|error| Err(TlsError(error.to_string())));
+
+        let mut check = self.last_check.lock();
+        let is_settled = content == check.content;
+        check.content = content;
+        if is_settled && check.content != check.settled_content {
+            check.settled_content = check.content.clone();
+            check.outcome = self.replace(&check.settled_content);
         }
-        seen.outcome.clone()
+        check.outcome.clone()
     }
 
-    fn replace(&self, found: &Result<Found, TlsError>) -> Result<(), TlsError> {
-        let renewed = found.as_ref().map_err(Clone::clone);
-        let (found, config) = renewed
-            .and_then(|found| Ok((found, self.files.config(found)?)))
-            .map_err(|TlsError(error)| {
-                TlsError(format!(
-                    "the renewed TLS certificate is invalid; the old one stays in use: {error}"
-                ))
-            })?;
+    /// Uses new content for new handshakes. Fails if it is invalid.
+    fn replace(&self, content: &Result<FileContent, TlsError>) -> Result<(), TlsError> {
+        let content = content.as_ref().map_err(stays_in_use)?;
+        let config = self
+            .files
+            .config(content)
+            .map_err(|error| stays_in_use(&error))?;
         *self.current.lock() = config;
         info!("the renewed TLS certificate is in use");
-        warn_if_exposed(&self.files.key, found);
+        warn_if_exposed(&self.files.key, content);
         Ok(())
     }
 
+    /// Returns what accepts new handshakes.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let current = self.current.lock();
         Arc::clone(&current).into()
     }
 }
 
+/// Returns the error for a renewed certificate that is invalid because of `error`.
+fn stays_in_use(error: &TlsError) -> TlsError {
+    TlsError(format!(
+        "the renewed TLS certificate is invalid; the old one stays in use: {error}"
+    ))
+}
+
+/// The paths of both files.
 #[derive(Clone)]
 struct Files {
     certificate: PathBuf,
@@ -105,7 +112,7 @@ struct Files {
 
 /// The content of both files. Must not be printed, because it includes the private key.
 #[derive(Clone, PartialEq, Eq)]
-struct Found {
+struct FileContent {
     certificate: Vec<u8>,
     key: Vec<u8>,
     /// Whether every user of the machine may read the private key.
@@ -113,43 +120,45 @@ struct Found {
 }
 
 /// The result of a check of the files.
-struct Seen {
-    last: Result<Found, TlsError>,
+struct Check {
+    /// The content at the last check.
+    content: Result<FileContent, TlsError>,
     /// The last content that was found twice in a row.
-    decided: Result<Found, TlsError>,
+    settled_content: Result<FileContent, TlsError>,
     /// Whether that content is in use.
     outcome: Result<(), TlsError>,
 }
 
 impl Files {
-    fn read(&self) -> Result<Found, TlsError> {
-        let read = |path: &Path| {
-            let text = fs::read(path).and_then(|text| Ok((text, fs::metadata(path)?)));
-            text.map_err(|error| TlsError(format!("cannot read {}: {error}", path.display())))
-        };
-        let (certificate, _) = read(&self.certificate)?;
-        let (key, about_key) = read(&self.key)?;
-        Ok(Found {
+    /// Reads both files.
+    fn read(&self) -> Result<FileContent, TlsError> {
+        let certificate = read_file(&self.certificate)?;
+        let key = read_file(&self.key)?;
+        let metadata = fs::metadata(&self.key).map_err(|error| unreadable(&self.key, &error))?;
+        Ok(FileContent {
             certificate,
             key,
-            is_exposed: about_key.permissions().mode() & 0o004 != 0,
+            is_exposed: metadata.permissions().mode() & 0o004 != 0,
         })
     }
 
-    fn config(&self, found: &Found) -> Result<Arc<ServerConfig>, TlsError> {
-        let (certificate, key) = (self.certificate.display(), self.key.display());
-        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&found.certificate).collect();
-        let chain = chain.map_err(|error| {
-            TlsError(format!(
-                "{certificate} contains no certificate in PEM format: {error}"
-            ))
-        })?;
+    /// Returns the configuration with this content. Fails if it is invalid.
+    fn config(&self, content: &FileContent) -> Result<Arc<ServerConfig>, TlsError> {
+        let certificate = self.certificate.display();
+        let key = self.key.display();
+        let chain = CertificateDer::pem_slice_iter(&content.certificate)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| {
+                TlsError(format!(
+                    "{certificate} contains no certificate in PEM format: {error}"
+                ))
+            })?;
         if chain.is_empty() {
             return Err(TlsError(format!(
                 "{certificate} contains no certificate in PEM format"
             )));
         }
-        let private = PrivateKeyDer::from_pem_slice(&found.key).map_err(|error| {
+        let private_key = PrivateKeyDer::from_pem_slice(&content.key).map_err(|error| {
             TlsError(format!(
                 "{key} contains no unencrypted private key in PEM format: {error}"
             ))
@@ -159,7 +168,7 @@ impl Files {
             .and_then(|builder| {
                 builder
                     .with_no_client_auth()
-                    .with_single_cert(chain, private)
+                    .with_single_cert(chain, private_key)
             })
             .map_err(|error| match error {
                 rustls::Error::InconsistentKeys(_) => TlsError(format!(
@@ -172,8 +181,19 @@ impl Files {
     }
 }
 
-fn warn_if_exposed(key: &Path, found: &Found) {
-    if found.is_exposed {
+/// Reads a file.
+fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
+    fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+/// Returns the error for a file that cannot be read.
+fn unreadable(path: &Path, error: &io::Error) -> TlsError {
+    TlsError(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Writes to the log that others may read the private key, if they may.
+fn warn_if_exposed(key: &Path, content: &FileContent) {
+    if content.is_exposed {
         warn!(
             "every user of this machine may read the private key in {}",
             key.display()
@@ -181,26 +201,26 @@ fn warn_if_exposed(key: &Path, found: &Found) {
     }
 }
 
-/// Performs a handshake. `None` if it fails, takes too long, or the server stops, since no request
+/// Performs a handshake. Returns `None` if it fails, takes too long, or the server stops, since no request
 /// can be lost yet.
 pub(super) async fn handshake(
     acceptor: TlsAcceptor,
     stream: TcpStream,
-    within: Duration,
-    stopped: &mut watch::Receiver<()>,
+    timeout: Duration,
+    stop_signal: &mut watch::Receiver<()>,
 ) -> Option<TlsStream<TcpStream>> {
-    let handshake = time::timeout(within, acceptor.accept(stream).into_fallible());
-    let done = tokio::select! {
+    let handshake = time::timeout(timeout, acceptor.accept(stream).into_fallible());
+    let result = tokio::select! {
         // The sender sends nothing; it is dropped when the server stops.
-        _ = stopped.changed() => return None,
-        done = handshake => done,
+        _ = stop_signal.changed() => return None,
+        result = handshake => result,
     };
-    match done {
+    match result {
         Ok(Ok(stream)) => Some(stream),
         Ok(Err((error, stream))) => {
             debug!(%error, "a TLS handshake failed");
             // Lets the client read the alert with the reason.
-            let _ = ClientStream::new(stream, within, Arc::default())
+            let _ = ClientStream::new(stream, timeout, Arc::default())
                 .shutdown()
                 .await;
             None
