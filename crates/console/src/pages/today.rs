@@ -11,6 +11,7 @@ use petstore_domain::{
     },
 };
 use petstore_languages::look::Animal;
+use petstore_observe::metrics::BackupProblem;
 use tokio::time;
 
 use super::{
@@ -118,9 +119,11 @@ fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     if desk.role() < Role::Manager {
         return html! {};
     }
-    let notice = match desk.app().backups.lacks(animal_count, desk.visit.now) {
-        Some(Some(last_backup)) => texts().old_backup(&wording::exact(last_backup)),
-        Some(None) => texts().no_backup.to_owned(),
+    let notice = match desk.app().backups.problem(animal_count, desk.visit.now) {
+        Some(BackupProblem::OldBackup(last_backup)) => {
+            texts().old_backup(&wording::exact(last_backup))
+        }
+        Some(BackupProblem::NoBackup) => texts().no_backup.to_owned(),
         None => return html! {},
     };
     html! { div.flash.notice { (notice) } }

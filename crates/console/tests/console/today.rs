@@ -271,7 +271,7 @@ async fn managers_read_that_there_is_no_backup_yet_or_that_the_last_one_is_too_o
     backups.failures.count();
     assert!(says(none).await);
     let now = shop.clock.now();
-    backups.made(now, Duration::ZERO, 1);
+    backups.record_backup(now, Duration::ZERO, 1);
     assert!(!says(none).await);
     let old = "The last backup is of 1\u{a0}December\u{a0}2026, 12:02 UTC.";
     shop.clock.advance(Duration::from_mins(3));

@@ -20,8 +20,8 @@ pub(crate) use self::parts::TaskRuns;
 pub use self::{
     exposition::{Exposition, Kind},
     parts::{
-        BackupMetrics, ChangeMetrics, PhotoMetrics, SignInMetrics, TaskMetrics, WebhookMetrics,
-        WebhookState,
+        BackupMetrics, BackupProblem, ChangeMetrics, PhotoMetrics, SignInMetrics, TaskMetrics,
+        WebhookMetrics, WebhookState,
     },
 };
 

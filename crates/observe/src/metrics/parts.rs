@@ -218,38 +218,56 @@ pub struct BackupMetrics {
     pub failures: Counter,
 }
 
+/// A reason to warn the people of a store about its backups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackupProblem {
+    /// The store has no backup, although it needs one, or although the service tried to make one.
+    NoBackup,
+    /// The last backup was made at this time, more than three intervals ago.
+    OldBackup(Timestamp),
+}
+
 impl BackupMetrics {
-    /// From how many animals on a store needs a backup.
-    const MANY: u64 = 20;
+    /// The number of animals above which a store needs backups.
+    const MANY_ANIMALS: u64 = 20;
 
     /// Notes the newest backup of an earlier process.
-    pub fn found(&self, at: Timestamp) {
+    pub fn record_earlier_backup(&self, time: Timestamp) {
         let _ = self
             .last_success
-            .compare_exchange(0, at.as_second(), Relaxed, Relaxed);
+            .compare_exchange(0, time.as_second(), Relaxed, Relaxed);
     }
 
     /// Notes a backup.
-    pub fn made(&self, at: Timestamp, took: Duration, bytes: u64) {
-        self.last_success.store(at.as_second(), Relaxed);
-        self.duration
-            .store(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Relaxed);
+    pub fn record_backup(&self, time: Timestamp, duration: Duration, bytes: u64) {
+        self.last_success.store(time.as_second(), Relaxed);
+        self.duration.store(
+            u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            Relaxed,
+        );
         self.bytes.store(bytes, Relaxed);
     }
 
-    /// What a store with so many animals lacks: `Some(None)` if there is no backup, and the time of
-    /// the last one if that was more than three intervals ago.
-    pub fn lacks(&self, animals: u64, now: Timestamp) -> Option<Option<Timestamp>> {
-        let last = self.last_success.load(Relaxed);
+    /// Returns the reason to warn the people of a store with this number of animals, if there is one.
+    pub fn problem(&self, animal_count: u64, now: Timestamp) -> Option<BackupProblem> {
+        let last_success = self.last_success.load(Relaxed);
         let interval = self.interval.load(Relaxed);
-        let has_none = match interval {
-            0 => self.is_possible.load(Relaxed) && animals > Self::MANY,
-            _ => last == 0 && self.failures.get() > 0,
-        };
-        let since = u64::try_from(now.as_second().saturating_sub(last)).unwrap_or_default();
-        let is_old = interval > 0 && last != 0 && since > interval.saturating_mul(3);
-        let old = Timestamp::from_second(last).ok().filter(|_| is_old);
-        has_none.then_some(None).or(old.map(Some))
+        if interval == 0 {
+            let needs_backups = self.is_possible.load(Relaxed) && animal_count > Self::MANY_ANIMALS;
+            return needs_backups.then_some(BackupProblem::NoBackup);
+        }
+        if last_success == 0 {
+            let has_failed = self.failures.get() > 0;
+            return has_failed.then_some(BackupProblem::NoBackup);
+        }
+
+        let age = now.as_second().saturating_sub(last_success);
+        let age = u64::try_from(age).unwrap_or_default();
+        if age <= interval.saturating_mul(3) {
+            return None;
+        }
+        let last_backup = Timestamp::from_second(last_success).ok()?;
+        Some(BackupProblem::OldBackup(last_backup))
     }
 
     #[expect(

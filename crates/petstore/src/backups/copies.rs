@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 /// The name of the file that lists the copies.
-pub(super) const COPIES: &str = "petstore-backups.copies";
+pub(super) const COPIES_FILE: &str = "petstore-backups.copies";
 
 /// The number of copies that the file keeps.
 const MAX_COPIES: usize = 64;
@@ -70,13 +70,13 @@ impl Copies {
         self.0.drain(..surplus);
     }
 
-    /// Returns when the backups of the copy in use began.
+    /// Returns the time of the first backup of the copy in use.
     pub(super) fn last_began(&self) -> Option<Timestamp> {
         self.0.last().map(|copy| copy.since)
     }
 
-    /// Returns the number of the copy that made the backup of this time.
-    pub(super) fn number_at(&self, at: Timestamp) -> usize {
-        self.0.iter().filter(|copy| copy.since <= at).count()
+    /// Returns the number, from 1, of the copy that made the backup of this time; 0 if the backup is older than all copies.
+    pub(super) fn number_at(&self, backup: Timestamp) -> usize {
+        self.0.iter().filter(|copy| copy.since <= backup).count()
     }
 }

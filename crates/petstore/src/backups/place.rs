@@ -12,7 +12,7 @@ use std::{
 use crc32fast::Hasher;
 use futures_util::TryStreamExt;
 use object_store::{
-    ObjectStore, ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as Object,
+    ObjectStore, ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as ObjectPath,
 };
 use petstore_photos::{self as photos, Bucket, Folder};
 use petstore_system::owner::{Owner, make_file, make_folder};
@@ -21,258 +21,307 @@ use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use super::{
-    copies::{COPIES, Copies},
-    names::Own,
+    copies::{COPIES_FILE, Copies},
+    names::PlaceFiles,
 };
 
-/// How long one request to a bucket may take, such as one with a part of a backup.
+/// The longest time for one request to a bucket, such as one with a part of a backup.
 const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 
-/// The length of a part, of which two are in memory at once. A service accepts 10,000 of them: 80 GiB.
-const PART: usize = 8 << 20;
+/// The length of a part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts: 80 GiB.
+const PART_BYTES: usize = 8 << 20;
 
-/// The file that says of which database a place has the backups.
-const MARK: &str = "petstore-backups.mark";
+/// The name of the file that has the mark of the database whose backups are in the place.
+const MARK_FILE: &str = "petstore-backups.mark";
 
-/// See the module.
+/// The place of the backups of one database, and of their photos.
 pub struct Place {
-    at: At,
+    location: Location,
     pub(crate) photos: photos::Place,
     /// The first part of the paths of unfinished files.
-    unfinished: PathBuf,
+    unfinished_prefix: PathBuf,
+    /// The owner of the database, who gets the files of a folder.
     owner: Option<Owner>,
     runtime: Runtime,
 }
 
-enum At {
+/// The location of the files.
+enum Location {
     Folder(PathBuf),
     Bucket(Bucket),
 }
 
 impl Place {
-    /// Returns a folder, which may not exist yet, for the backups of this database.
-    pub fn folder(path: PathBuf, database: &Path) -> io::Result<Self> {
+    /// Opens a folder, which may not exist yet, for the backups of this database.
+    pub fn from_folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = Owner::for_file(database);
         let photos = Folder::new(path.join("photos"))
             .with(owner, Vec::new())
             .into();
-        let unfinished = path.join(".petstore-backup");
-        let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self {
-            at: At::Folder(path),
             photos,
-            unfinished,
+            unfinished_prefix: path.join(".petstore-backup"),
             owner,
-            runtime,
+            runtime: new_runtime()?,
+            location: Location::Folder(path),
         })
     }
 
-    /// Returns the bucket of the URL `s3://BUCKET/PREFIX`, with the settings in these variables.
-    /// What is not finished is next to the database.
-    pub fn bucket(
+    /// Opens the bucket of the URL `s3://BUCKET/PREFIX` with the settings in `variables`. Unfinished files are
+    /// next to the database. The error is a text for the operator.
+    pub fn from_bucket(
         url: &Url,
         variables: &[(String, String)],
         database: &Path,
     ) -> Result<Self, String> {
-        let open = |url: &Url| Bucket::new(url, variables.iter().cloned(), REQUEST_LIMIT);
-        let mut photos = url.clone();
-        photos.set_path(&format!("{}/photos", url.path().trim_end_matches('/')));
-        let name = database.file_name().unwrap_or_default().to_string_lossy();
-        let unfinished = database.with_file_name(format!(".{name}-backup"));
-        let place = Self::folder(PathBuf::new(), database).map_err(|error| error.to_string())?;
+        let mut photos_url = url.clone();
+        photos_url.set_path(&format!("{}/photos", url.path().trim_end_matches('/')));
+        let database_name = database.file_name().unwrap_or_default().to_string_lossy();
+
         Ok(Self {
-            at: At::Bucket(open(url)?),
-            photos: open(&photos)?.into(),
-            unfinished,
-            ..place
+            location: Location::Bucket(open_bucket(url, variables)?),
+            photos: open_bucket(&photos_url, variables)?.into(),
+            unfinished_prefix: database.with_file_name(format!(".{database_name}-backup")),
+            owner: Owner::for_file(database),
+            runtime: new_runtime().map_err(|error| error.to_string())?,
         })
     }
 
+    /// Whether the place is a bucket.
     pub(super) fn is_bucket(&self) -> bool {
-        matches!(self.at, At::Bucket(_))
+        matches!(self.location, Location::Bucket(_))
     }
 
-    pub(super) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+    /// Waits for `work` on this thread.
+    pub(super) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    /// Returns the path of an unfinished file.
-    pub(super) fn unfinished(&self, ending: &str) -> PathBuf {
-        let mut path = self.unfinished.clone().into_os_string();
-        path.push(ending);
+    /// Returns the path of an unfinished file that ends with `suffix`.
+    pub(super) fn unfinished_path(&self, suffix: &str) -> PathBuf {
+        let mut path = self.unfinished_prefix.clone().into_os_string();
+        path.push(suffix);
         path.into()
     }
 
     /// Makes sure that only this process makes backups here until the result is dropped, and only those of
     /// the database with this mark. If another one does, the kind of the error is `ResourceBusy`. Makes a
     /// folder that is missing.
-    pub(super) fn lock(&self, mark: &str) -> io::Result<File> {
-        let unusable =
-            |error: io::Error| io::Error::new(error.kind(), format!("cannot use {self}: {error}"));
-        if let At::Folder(path) = &self.at {
-            make_folder(path, self.owner).map_err(unusable)?;
-        }
-        let mut options = open_here();
-        let file = options
-            .write(true)
-            .create(true)
-            .mode(0o600)
-            .open(self.unfinished(".lock"));
-        let file = file.map_err(unusable)?;
-        self.give(&file);
-        let busy = |what| Err(io::Error::new(ErrorKind::ResourceBusy, what));
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                return busy(format!("another service makes backups in {self}"));
+    pub(super) fn lock(&self, database_mark: &str) -> io::Result<File> {
+        let file = self
+            .open_lock_file()
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot use {self}: {error}")))?;
+        if let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            if error.kind() == ErrorKind::WouldBlock {
+                let message = format!("another service makes backups in {self}");
+                return Err(io::Error::new(ErrorKind::ResourceBusy, message));
             }
-            locked => locked?,
+            return Err(error.into());
         }
-        let mut found = Vec::new();
-        match self.read(MARK, &mut found) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.write(MARK, |out| out.write_all(mark.as_bytes()))?;
-            }
-            read if read.is_ok() && found != mark.as_bytes() => {
-                return busy(format!(
-                    "{self} has the backups of another database; name another place, or delete {MARK} there \
-                     if nobody makes those any more"
-                ));
-            }
-            read => read?,
-        }
+        self.check_mark(database_mark)?;
         Ok(file)
     }
 
+    /// Opens the file whose lock shows that a process makes backups here.
+    fn open_lock_file(&self) -> io::Result<File> {
+        if let Location::Folder(path) = &self.location {
+            make_folder(path, self.owner)?;
+        }
+        let file = open_options()
+            .write(true)
+            .create(true)
+            .mode(0o600)
+            .open(self.unfinished_path(".lock"))?;
+        self.give_to_owner(&file);
+        Ok(file)
+    }
+
+    /// Checks that the place has this mark. A place without a mark gets it.
+    fn check_mark(&self, database_mark: &str) -> io::Result<()> {
+        let mut stored_mark = Vec::new();
+        if let Err(error) = self.read(MARK_FILE, &mut stored_mark) {
+            if error.kind() != ErrorKind::NotFound {
+                return Err(error);
+            }
+            self.write(MARK_FILE, |file| file.write_all(database_mark.as_bytes()))?;
+            return Ok(());
+        }
+        if stored_mark != database_mark.as_bytes() {
+            let message = format!(
+                "{self} has the backups of another database; name another place, or delete {MARK_FILE} there \
+                 if nobody makes those any more"
+            );
+            return Err(io::Error::new(ErrorKind::ResourceBusy, message));
+        }
+        Ok(())
+    }
+
     /// Returns the copies of the database that made backups here.
-    pub(super) fn copies(&self) -> io::Result<Copies> {
+    pub(super) fn read_copies(&self) -> io::Result<Copies> {
         let mut content = Vec::new();
-        match self.read(COPIES, &mut content) {
+        match self.read(COPIES_FILE, &mut content) {
+            Ok(()) => Ok(Copies::parse(&String::from_utf8_lossy(&content))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Copies::default()),
-            read => read.map(|()| Copies::parse(&String::from_utf8_lossy(&content))),
+            Err(error) => Err(error),
         }
     }
 
-    /// Some disks for backups know no owners.
-    fn give(&self, file: &File) {
-        let _ = self.owner.map(|owner| owner.give(file));
+    /// Gives a file to the owner of the database. Some disks for backups know no owners, so a failure is ignored.
+    fn give_to_owner(&self, file: &File) {
+        if let Some(owner) = self.owner {
+            let _ = owner.give(file);
+        }
     }
 
-    /// Its own files.
-    pub fn own(&self) -> io::Result<Own> {
-        let mut own = Own::default();
-        match &self.at {
-            At::Folder(path) => {
+    /// Returns the files of the place that are the service's own.
+    pub fn list_files(&self) -> io::Result<PlaceFiles> {
+        let mut files = PlaceFiles::default();
+        match &self.location {
+            Location::Folder(path) => {
                 for entry in fs::read_dir(path)? {
                     let entry = entry?;
-                    if let Ok(found) = entry.metadata()
-                        && found.is_file()
+                    // An entry that cannot be examined was removed since, or is not the service's own.
+                    if let Ok(metadata) = entry.metadata()
+                        && metadata.is_file()
                     {
-                        own.note(&entry.file_name().to_string_lossy(), found.len());
+                        files.add(&entry.file_name().to_string_lossy(), metadata.len());
                     }
                 }
             }
-            At::Bucket(bucket) => {
+            Location::Bucket(bucket) => {
                 let (client, prefix) = bucket.objects();
-                for object in self.wait(client.list_with_delimiter(Some(prefix)))?.objects {
-                    own.note(object.location.filename().unwrap_or_default(), object.size);
+                let list = self.block_on(client.list_with_delimiter(Some(prefix)))?;
+                for object in list.objects {
+                    files.add(object.location.filename().unwrap_or_default(), object.size);
                 }
             }
         }
-        Ok(own)
+        Ok(files)
     }
 
-    /// Writes a file, which is there completely or not at all. Returns its length.
+    /// Writes a file with the bytes that `fill` writes. The file is there completely or not at all. Returns its
+    /// length.
     pub(super) fn write(
         &self,
         name: &str,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let folder = match &self.at {
-            At::Folder(folder) => folder,
-            At::Bucket(bucket) => return self.send(object(bucket, name), fill),
-        };
-        let part = self.unfinished(".part");
-        let _ = fs::remove_file(&part);
-        let mut out = make_file(&part, None)?;
-        self.give(&out);
-        let written = fill(&mut out).and_then(|()| {
-            out.sync_all()?;
-            fs::rename(&part, folder.join(name))?;
-            File::open(folder)?.sync_all()?;
-            Ok(out.metadata()?.len())
-        });
-        written.inspect_err(|_| drop(fs::remove_file(&part)))
+        match &self.location {
+            Location::Folder(folder) => {
+                let part = self.unfinished_path(".part");
+                let _ = fs::remove_file(&part);
+                let result = self.write_in_folder(folder, name, &part, fill);
+                if result.is_err() {
+                    let _ = fs::remove_file(&part);
+                }
+                result
+            }
+            Location::Bucket(bucket) => self.write_object(&Object::new(bucket, name), fill),
+        }
     }
 
-    fn send(
+    /// Writes the file `part`, and gives it its name when it is on disk.
+    fn write_in_folder(
         &self,
-        (client, object): (&AmazonS3, Object),
+        folder: &Path,
+        name: &str,
+        part: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let upload = self.wait(client.put_multipart(&object))?;
-        let upload = WriteMultipart::new_with_chunk_size(upload, PART);
-        let mut parts = Parts {
+        let mut file = make_file(part, None)?;
+        self.give_to_owner(&file);
+        fill(&mut file)?;
+        file.sync_all()?;
+        fs::rename(part, folder.join(name))?;
+        File::open(folder)?.sync_all()?;
+        Ok(file.metadata()?.len())
+    }
+
+    /// Uploads an object in parts, then reads it again: a bucket can acknowledge what it does not keep, or keep
+    /// other bytes. Returns its length.
+    fn write_object(
+        &self,
+        object: &Object<'_>,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let Object { client, path } = object;
+        let upload = self.block_on(client.put_multipart(path))?;
+        let mut writer = ObjectWriter {
             place: self,
-            upload,
-            sum: Sum::default(),
+            upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
+            sum: ContentSum::default(),
         };
-        if let Err(error) = fill(&mut parts) {
-            let _ = self.wait(parts.upload.abort());
+        if let Err(error) = fill(&mut writer) {
+            let _ = self.block_on(writer.upload.abort());
             return Err(error);
         }
-        self.wait(parts.upload.finish())?;
-        // A bucket can acknowledge what it does not keep, or keep other bytes.
-        let kept = self.read_sum(client, &object)?;
-        let length = parts.sum.length;
-        if kept == parts.sum {
+        self.block_on(writer.upload.finish())?;
+
+        let stored_sum = self.read_sum(object)?;
+        let length = writer.sum.length;
+        if stored_sum == writer.sum {
             return Ok(length);
         }
-        let _ = self.wait(client.delete(&object));
-        let kept_length = kept.length;
-        Err(io::Error::other(if kept_length == length {
-            format!("the bucket has changed bytes of {object}")
+        let _ = self.block_on(client.delete(path));
+        let stored_length = stored_sum.length;
+        let message = if stored_length == length {
+            format!("the bucket has changed bytes of {path}")
         } else {
-            format!("the bucket has {kept_length} of {length} bytes of {object}")
-        }))
+            format!("the bucket has {stored_length} of {length} bytes of {path}")
+        };
+        Err(io::Error::other(message))
     }
 
     /// Reads an object to its end, and returns its length and its checksum.
-    fn read_sum(&self, client: &AmazonS3, object: &Object) -> io::Result<Sum> {
-        let mut sum = Sum::default();
-        let mut pieces = self.wait(client.get(object))?.into_stream();
-        while let Some(piece) = self.wait(pieces.try_next())? {
-            sum.add(&piece);
-        }
+    fn read_sum(&self, object: &Object<'_>) -> io::Result<ContentSum> {
+        let mut sum = ContentSum::default();
+        self.read_object(object, |bytes| {
+            sum.add(bytes);
+            Ok(())
+        })?;
         Ok(sum)
     }
 
-    /// Reads a file. Neither a link nor a pipe counts as one.
-    pub(super) fn read(&self, name: &str, into: &mut dyn Write) -> io::Result<()> {
-        match &self.at {
-            At::Folder(folder) => {
-                let mut file = open_here().open(folder.join(name))?;
+    /// Calls `visit` with each piece of an object, in their order.
+    fn read_object(
+        &self,
+        object: &Object<'_>,
+        mut visit: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let response = self.block_on(object.client.get(&object.path))?;
+        let mut pieces = response.into_stream();
+        while let Some(piece) = self.block_on(pieces.try_next())? {
+            visit(&piece)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a file into `output`. A link and a pipe do not count as files.
+    pub(super) fn read(&self, name: &str, output: &mut dyn Write) -> io::Result<()> {
+        match &self.location {
+            Location::Folder(folder) => {
+                let mut file = open_options().open(folder.join(name))?;
                 if !file.metadata()?.is_file() {
                     return Err(io::Error::other(format!("{name} is not a regular file")));
                 }
-                io::copy(&mut file, into).map(drop)
-            }
-            At::Bucket(bucket) => {
-                let (client, object) = object(bucket, name);
-                let mut pieces = self.wait(client.get(&object))?.into_stream();
-                while let Some(piece) = self.wait(pieces.try_next())? {
-                    into.write_all(&piece)?;
-                }
+                io::copy(&mut file, output)?;
                 Ok(())
+            }
+            Location::Bucket(bucket) => {
+                let object = Object::new(bucket, name);
+                self.read_object(&object, |bytes| output.write_all(bytes))
             }
         }
     }
 
+    /// Deletes a file.
     pub(super) fn delete(&self, name: &str) -> io::Result<()> {
-        match &self.at {
-            At::Folder(folder) => fs::remove_file(folder.join(name)),
-            At::Bucket(bucket) => {
-                let (client, object) = object(bucket, name);
-                Ok(self.wait(client.delete(&object))?)
+        match &self.location {
+            Location::Folder(folder) => fs::remove_file(folder.join(name)),
+            Location::Bucket(bucket) => {
+                let object = Object::new(bucket, name);
+                self.block_on(object.client.delete(&object.path))?;
+                Ok(())
             }
         }
     }
@@ -280,15 +329,25 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.at {
-            At::Folder(path) => path.display().fmt(formatter),
-            At::Bucket(bucket) => bucket.fmt(formatter),
+        match &self.location {
+            Location::Folder(path) => path.display().fmt(formatter),
+            Location::Bucket(bucket) => bucket.fmt(formatter),
         }
     }
 }
 
-/// Returns a link must not lead this process elsewhere, nor a pipe hold it.
-fn open_here() -> fs::OpenOptions {
+/// Makes the runtime on which a place waits for a bucket.
+fn new_runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+fn open_bucket(url: &Url, variables: &[(String, String)]) -> Result<Bucket, String> {
+    Bucket::new(url, variables.iter().cloned(), REQUEST_LIMIT)
+}
+
+/// Returns the options to open a file of a folder. A link does not lead this process elsewhere, and a pipe does not
+/// block it.
+fn open_options() -> fs::OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();
     options
@@ -297,42 +356,52 @@ fn open_here() -> fs::OpenOptions {
     options
 }
 
-fn object<'b>(bucket: &'b Bucket, name: &str) -> (&'b AmazonS3, Object) {
-    let (client, prefix) = bucket.objects();
-    (client, prefix.clone().join(name))
+/// An object of a bucket, and the client that reads and writes it.
+struct Object<'b> {
+    client: &'b AmazonS3,
+    path: ObjectPath,
+}
+
+impl<'b> Object<'b> {
+    fn new(bucket: &'b Bucket, name: &str) -> Self {
+        let (client, prefix) = bucket.objects();
+        let path = prefix.clone().join(name);
+        Self { client, path }
+    }
 }
 
 /// The length and the checksum (CRC-32) of a content.
 #[derive(Default)]
-struct Sum {
+struct ContentSum {
     length: u64,
     checksum: Hasher,
 }
 
-impl Sum {
+impl ContentSum {
     fn add(&mut self, bytes: &[u8]) {
         self.length += bytes.len() as u64;
         self.checksum.update(bytes);
     }
 }
 
-impl PartialEq for Sum {
+impl PartialEq for ContentSum {
     fn eq(&self, other: &Self) -> bool {
-        let own = self.checksum.clone().finalize();
-        self.length == other.length && own == other.checksum.clone().finalize()
+        let own_checksum = self.checksum.clone().finalize();
+        let other_checksum = other.checksum.clone().finalize();
+        self.length == other.length && own_checksum == other_checksum
     }
 }
 
-/// An object that is sent in parts.
-struct Parts<'p> {
+/// Uploads an object in parts, and sums what it uploads.
+struct ObjectWriter<'p> {
     place: &'p Place,
     upload: WriteMultipart,
-    sum: Sum,
+    sum: ContentSum,
 }
 
-impl Write for Parts<'_> {
+impl Write for ObjectWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.place.wait(async {
+        self.place.block_on(async {
             self.upload.wait_for_capacity(1).await?;
             self.upload.write(bytes);
             self.sum.add(bytes);

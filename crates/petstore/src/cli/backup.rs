@@ -8,12 +8,13 @@ use std::{
 use clap::Args;
 use petstore_databases::DatabaseUrl;
 use petstore_domain::{WriteContext, store_area::PhotoId};
-use petstore_store_sqlite::{self as sqlite, Copied, CopyError};
+use petstore_store_sqlite::{self as sqlite, CopyError};
 use rand::RngExt;
 
 use super::{
     args::{BadSetting, DatabaseArgs},
-    photos::{self, PhotoArgs},
+    photo_files,
+    photos::PhotoArgs,
 };
 
 /// Copy the database to a file, whether the service runs or not
@@ -47,84 +48,117 @@ pub(super) struct Backup {
 }
 
 impl Backup {
+    /// Copies the database, then its photos.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let from = file(&self.database, "pg_dump or pg_basebackup")?;
-        let to = &self.destination;
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let wrong = match folder {
-            _ if to.is_dir() => format!("{} is a folder; name a file in it", to.display()),
-            Some(folder) if !folder.is_dir() => {
-                format!("the folder {} does not exist; create it", folder.display())
-            }
-            _ => String::new(),
+        let source = sqlite_file(&self.database, "pg_dump or pg_basebackup")?;
+        let destination = &self.destination;
+        check_destination(destination)?;
+
+        let copy = DatabaseCopy {
+            source,
+            source_name: &self.database.database,
+            destination,
+            destination_name: &destination.display(),
+            replace: self.force,
+            restored: None,
         };
-        anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
-        let photos = copy(
-            from,
-            to,
-            self.force,
-            None,
-            (&to.display(), &self.database.database),
-        )?;
-        match self.photos.open_to_read(&self.database.database)? {
-            Some(place) if place.as_folder().is_some() => {
+        let photos = copy.make()?;
+        self.copy_photos(&photos)
+    }
+
+    /// Copies the files of photos from a folder. If the backup gets no photos, prints the reason.
+    fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<()> {
+        let place = self.photos.open_to_read(&self.database.database)?;
+        let reason = match place {
+            Some(folder) if folder.as_folder().is_some() => {
+                let destination = photo_files::open_backup_folder(&self.destination, &folder)?;
                 let advice = "name their place with --photos";
-                let to = photos::of_backup(to, &place)?;
-                photos::copy_all(place, to, &photos, advice)
+                return photo_files::copy_all(folder, destination, photos, advice);
             }
-            _ if photos.is_empty() => Ok(()),
-            Some(bucket) => {
-                super::output::print(&format!("The photos stay in {bucket}; the copy has none\n"))
-            }
-            None => super::output::print("The copy has no photos, because they are off\n"),
+            Some(bucket) => format!("The photos stay in {bucket}; the copy has none\n"),
+            None => "The copy has no photos, because they are off\n".to_owned(),
+        };
+        if photos.is_empty() {
+            return Ok(());
         }
+        super::output::print(&reason)
     }
 }
 
-/// Copies a database and prints a message with `names`: those of the copy and of the
-/// database. Returns the photos that the copy needs.
-pub(super) fn copy(
-    from: &Path,
-    to: &Path,
-    replace: bool,
-    restored: Option<&WriteContext>,
-    names: (&dyn Display, &dyn Display),
-) -> anyhow::Result<Vec<PhotoId>> {
-    let copied = sqlite::copy(
-        from,
-        to,
-        replace,
-        super::runtime::random().random(),
-        restored,
-    );
-    let Copied {
-        animals,
-        photos,
-        aside,
-    } = copied.map_err(|error| match error {
-        CopyError::Open(error) => anyhow::Error::from(error),
-        error @ (CopyError::Exists(_) | CopyError::Same(_)) => BadSetting(error.to_string()).into(),
-        error => error.into(),
-    })?;
-    if let Some(aside) = aside {
-        super::output::print_message(&format!(
-            "The old content of {} was damaged or not in one file. It is kept as {}; \
-             remove it, and the files with names that begin like this, when you no longer \
-             need them.",
-            names.0,
-            aside.display()
-        ));
+/// Checks that a file can be made at this path.
+fn check_destination(destination: &Path) -> Result<(), BadSetting> {
+    if destination.is_dir() {
+        let path = destination.display();
+        return Err(BadSetting(format!("{path} is a folder; name a file in it")));
     }
-    let animals = super::output::counted(animals, "animal");
-    super::output::print(&format!(
-        "{} is a valid copy of {}: {animals}\n",
-        names.0, names.1
-    ))?;
-    Ok(photos)
+    if let Some(folder) = destination.parent()
+        && !folder.as_os_str().is_empty()
+        && !folder.is_dir()
+    {
+        let path = folder.display();
+        return Err(BadSetting(format!(
+            "the folder {path} does not exist; create it"
+        )));
+    }
+    Ok(())
 }
 
-/// Returns the file of the database. For PostgreSQL, the error names these tools.
-pub(super) fn file<'d>(database: &'d DatabaseArgs, tools: &str) -> anyhow::Result<&'d Path> {
+/// A copy of a SQLite database that a command makes.
+pub(super) struct DatabaseCopy<'c> {
+    pub(super) source: &'c Path,
+    /// The name of the source in messages.
+    pub(super) source_name: &'c dyn Display,
+    pub(super) destination: &'c Path,
+    /// The name of the destination in messages.
+    pub(super) destination_name: &'c dyn Display,
+    /// Whether an existing file is replaced.
+    pub(super) replace: bool,
+    /// The act of a restore, which the copy records.
+    pub(super) restored: Option<&'c WriteContext>,
+}
+
+impl DatabaseCopy<'_> {
+    /// Copies the database and prints what was copied. Returns the photos that the copy needs.
+    pub(super) fn make(&self) -> anyhow::Result<Vec<PhotoId>> {
+        let file_number = super::runtime::random().random();
+        let copied = sqlite::copy(
+            self.source,
+            self.destination,
+            self.replace,
+            file_number,
+            self.restored,
+        )
+        .map_err(explain)?;
+
+        let destination = self.destination_name;
+        if let Some(aside) = copied.aside {
+            super::output::print_message(&format!(
+                "The old content of {destination} was damaged or not in one file. It is kept as {}; \
+                 remove it, and the files with names that begin like this, when you no longer \
+                 need them.",
+                aside.display()
+            ));
+        }
+        let source = self.source_name;
+        let animals = super::output::counted(copied.animals, "animal");
+        super::output::print(&format!(
+            "{destination} is a valid copy of {source}: {animals}\n"
+        ))?;
+        Ok(copied.photos)
+    }
+}
+
+/// Returns the error of a command whose copy failed. Some failures are mistakes in its arguments.
+fn explain(error: CopyError) -> anyhow::Error {
+    match error {
+        CopyError::Open(error) => error.into(),
+        CopyError::Exists(_) | CopyError::Same(_) => BadSetting(error.to_string()).into(),
+        _ => error.into(),
+    }
+}
+
+/// Returns the path of a SQLite database. For PostgreSQL, the error names these tools.
+pub(super) fn sqlite_file<'d>(database: &'d DatabaseArgs, tools: &str) -> anyhow::Result<&'d Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),
         DatabaseUrl::Postgres(url) => {

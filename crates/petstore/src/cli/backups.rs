@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use indicatif::HumanBytes;
 use jiff::Timestamp;
@@ -22,16 +22,16 @@ use super::{
     photos::{self, PlaceSetting},
     values,
 };
-use crate::backups::{self, Backups, Own, Place};
+use crate::backups::{self, Backups, PhotoList, Place, PlaceFiles};
 
-/// How long the service waits at its start to know whether another one makes backups in the place.
-const LOCKED_WITHIN: Duration = Duration::from_secs(5);
+/// The longest time that the service waits at its start to know whether another one makes backups in the place.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a backup may take.
-pub(super) const LIMIT: Duration = Duration::from_hours(2);
+/// The longest time that a backup may take.
+pub(super) const BACKUP_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// The advice about a place that is read-only for the service.
-const READ_ONLY: &str = "; the file system is read-only there: name another folder, or make this one writable \
+const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name another folder, or make this one writable \
      (with the package, by ReadWritePaths in the unit)";
 
 /// The backups that a service makes itself.
@@ -39,7 +39,7 @@ const READ_ONLY: &str = "; the file system is read-only there: name another fold
 #[command(next_help_heading = "Backups")]
 pub(super) struct BackupArgs {
     /// Where the service makes backups of its SQLite database: a folder, `s3://BUCKET/PREFIX`, or off
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_BACKUP", default_value = "off", value_parser = photos::place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_BACKUP", default_value = "off", value_parser = photos::parse_place)]
     backup: PlaceSetting,
 
     /// How often it makes one, from 1s to 365d; by default, every 24h
@@ -52,34 +52,49 @@ pub(super) struct BackupArgs {
     backup_keep: Option<Duration>,
 }
 
-/// The maker of backups, and how often it makes one.
-pub(super) type Maker = (Arc<Backups>, Duration);
+/// The time between two backups without a setting.
+const DEFAULT_INTERVAL: Duration = Duration::from_hours(24);
+
+/// The age until which the newest backup of a day is kept without a setting.
+const DEFAULT_RETENTION: Duration = Duration::from_hours(14 * 24);
+
+/// The maker of backups, and the time between two of them.
+pub(super) struct BackupMaker {
+    pub(super) backups: Arc<Backups>,
+    pub(super) interval: Duration,
+}
 
 impl BackupArgs {
     /// Checks the settings, but not yet the place.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
-        let is_off = self.backup == PlaceSetting::Off;
-        let needs_place = self.backup_every.or(self.backup_keep).is_some();
-        let what = "--backup-every and --backup-keep need --backup, the place of the backups";
-        ensure!(!is_off || !needs_place, BadSetting(what.to_owned()));
-        let what = "--backup is for SQLite; for PostgreSQL, use pg_dump or pg_basebackup";
-        match database {
-            DatabaseUrl::Postgres(_) => ensure!(is_off, BadSetting(what.to_owned())),
-            DatabaseUrl::Sqlite(file) if !is_off => {
-                open(&self.backup, file).map_err(|why| BadSetting(format!("--backup: {why}")))?;
-            }
-            DatabaseUrl::Sqlite(_) => {}
+        if self.backup == PlaceSetting::Off {
+            let needs_place = self.backup_every.is_some() || self.backup_keep.is_some();
+            let message =
+                "--backup-every and --backup-keep need --backup, the place of the backups";
+            ensure!(!needs_place, BadSetting(message.to_owned()));
+            return Ok(());
         }
-        Ok(())
+        match database {
+            DatabaseUrl::Postgres(_) => {
+                let message =
+                    "--backup is for SQLite; for PostgreSQL, use pg_dump or pg_basebackup";
+                bail!(BadSetting(message.to_owned()));
+            }
+            DatabaseUrl::Sqlite(file) => {
+                open_place(&self.backup, file)
+                    .map_err(|reason| BadSetting(format!("--backup: {reason}")))?;
+                Ok(())
+            }
+        }
     }
 
     /// Opens the place; `None` if the service makes no backups. A place that cannot be used now is used
-    /// as soon as it can, but none that another service uses.
+    /// as soon as it can. The error is about a place that another service uses, or that an operator must change.
     pub(super) async fn open(
         &self,
         database: &DatabaseUrl,
         app: &App,
-    ) -> anyhow::Result<Option<Maker>> {
+    ) -> anyhow::Result<Option<BackupMaker>> {
         let DatabaseUrl::Sqlite(file) = database else {
             return Ok(None);
         };
@@ -87,39 +102,45 @@ impl BackupArgs {
         if self.backup == PlaceSetting::Off {
             return Ok(None);
         }
-        let day = Duration::from_hours(24);
-        let every = self.backup_every.unwrap_or(day);
-        let keep = self.backup_keep.unwrap_or(14 * day);
-        app.backups.interval.store(every.as_secs(), Relaxed);
-        let setting = self.backup.clone();
-        let database = file.clone();
-        let key = app.store.etag_key();
-        let Epoch(epoch) = app.store.journal_state().await?.epoch;
-        let copy = u128::from_be_bytes(epoch);
-        let made = Arc::new(Backups {
-            place: Box::new(move || open(&setting, &database).map_err(io::Error::other)),
-            database: file.clone(),
-            photos: Arc::clone(&app.photos),
-            keep,
-            limit: LIMIT,
-            clock: Arc::new(SystemClock),
-            mark: mark_of(&key, "backups"),
-            copy: mark_of(&key, &format!("{copy:032x}")),
-            metrics: Arc::clone(&app.backups),
-            state: Mutex::default(),
-        });
-        // Another failure is that of the first backup.
-        if let Ok(Err(error)) = time::timeout(LOCKED_WITHIN, made.lock()).await
+
+        let interval = self.backup_every.unwrap_or(DEFAULT_INTERVAL);
+        app.backups.interval.store(interval.as_secs(), Relaxed);
+        let backups = self.backups(file, app).await?;
+
+        // Any other failure to lock will also be the failure of the first backup, which the log shows.
+        if let Ok(Err(error)) = time::timeout(LOCK_TIMEOUT, backups.lock()).await
             && let Some(advice) = self.advice(&error)
         {
             return Err(BadSetting(format!("--backup: {error}{advice}")).into());
         }
-        Ok(Some((made, every)))
+        Ok(Some(BackupMaker { backups, interval }))
     }
-}
 
-impl BackupArgs {
-    /// Returns what to do about an error that does not pass by itself; `None` if it may.
+    /// Returns the maker of backups of this file.
+    async fn backups(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
+        let setting = self.backup.clone();
+        let database = file.to_owned();
+        let open_place = move || open_place(&setting, &database).map_err(io::Error::other);
+        let key = app.store.etag_key();
+        // A restore gives the log of changes another epoch, so that a copy of the database has its own.
+        let Epoch(epoch) = app.store.journal_state().await?.epoch;
+        let epoch = u128::from_be_bytes(epoch);
+
+        Ok(Arc::new(Backups {
+            open_place: Box::new(open_place),
+            database: file.to_owned(),
+            photos: Arc::clone(&app.photos),
+            retention: self.backup_keep.unwrap_or(DEFAULT_RETENTION),
+            time_limit: BACKUP_TIMEOUT,
+            clock: Arc::new(SystemClock),
+            database_mark: mark_of(&key, "backups"),
+            copy_id: mark_of(&key, &format!("{epoch:032x}")),
+            metrics: Arc::clone(&app.backups),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Returns the end of a message that says what to do about an error; `None` if the error may pass by itself.
     fn advice(&self, error: &io::Error) -> Option<&'static str> {
         if error.kind() == ErrorKind::ResourceBusy {
             return Some("");
@@ -135,7 +156,7 @@ impl BackupArgs {
                 "; give the folder to the user of the service, as with \
                  `install -d -o petstore -g petstore -m 700 FOLDER`, or name another one",
             ),
-            ErrorKind::ReadOnlyFilesystem => Some(READ_ONLY),
+            ErrorKind::ReadOnlyFilesystem => Some(READ_ONLY_ADVICE),
             ErrorKind::NotFound | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
                 Some("; no folder can be made there: name another one")
             }
@@ -144,67 +165,96 @@ impl BackupArgs {
     }
 }
 
-/// Opens a place for the backups of this database.
-fn open(setting: &PlaceSetting, database: &Path) -> Result<Place, String> {
+/// Opens a place for the backups of this database. The error is a text for the operator.
+fn open_place(setting: &PlaceSetting, database: &Path) -> Result<Place, String> {
     match setting {
         PlaceSetting::Off => Err("name a folder or a bucket".to_owned()),
         PlaceSetting::Folder(path) => {
-            Place::folder(path.clone(), database).map_err(|error| error.to_string())
+            Place::from_folder(path.clone(), database).map_err(|error| error.to_string())
         }
         PlaceSetting::Bucket(url) => {
             let variables = photos::variables();
-            Place::bucket(url, &variables, database).map_err(|why| format!("{url}: {why}"))
+            Place::from_bucket(url, &variables, database)
+                .map_err(|reason| format!("{url}: {reason}"))
         }
     }
 }
 
-/// What a command names: a place, or one backup in it.
-pub(super) struct Named {
+/// The place of backups that an argument of a command names, or one backup in it.
+pub(super) struct NamedBackups {
     pub(super) place: Place,
-    own: Own,
-    one: Option<Timestamp>,
+    files: PlaceFiles,
+    /// The time of the backup, if the argument names one.
+    named_time: Option<Timestamp>,
 }
 
-impl Named {
-    /// `None` if the text names neither a folder, nor a bucket, nor a backup that the service made.
-    pub(super) fn find(text: &str, database: &Path) -> anyhow::Result<Option<Self>> {
-        let (above, last) = text
+/// A backup in a place.
+pub(super) struct SelectedBackup {
+    pub(super) time: Timestamp,
+    /// The length of the compressed file in bytes.
+    pub(super) length: u64,
+}
+
+impl NamedBackups {
+    /// Finds the place that the argument names, such as `/backup`, or the place with the backup, such as
+    /// `/backup/petstore-20261126T040000Z.db.gz`. Returns `None` if the argument names neither a folder, nor a
+    /// bucket, nor a backup that the service made.
+    pub(super) fn find(argument: &str, database: &Path) -> anyhow::Result<Option<Self>> {
+        let (parent, name) = argument
             .trim_end_matches('/')
             .rsplit_once('/')
-            .unwrap_or((".", text));
-        let one = backups::time_of(last);
-        let place = if one.is_some() { above } else { text };
-        let setting = photos::place(place).map_err(BadSetting)?;
-        if one.is_none() && matches!(&setting, PlaceSetting::Folder(path) if !path.is_dir()) {
+            .unwrap_or((".", argument));
+        let named_time = backups::backup_time(name);
+        let place_name = if named_time.is_some() {
+            parent
+        } else {
+            argument
+        };
+
+        let setting = photos::parse_place(place_name).map_err(BadSetting)?;
+        if named_time.is_none()
+            && let PlaceSetting::Folder(path) = &setting
+            && !path.is_dir()
+        {
             return Ok(None);
         }
-        let place = open(&setting, database).map_err(BadSetting)?;
-        let own = place
-            .own()
+
+        let place = open_place(&setting, database).map_err(BadSetting)?;
+        let files = place
+            .list_files()
             .with_context(|| format!("cannot read {place}"))?;
-        Ok(Some(Self { place, own, one }))
+        Ok(Some(Self {
+            place,
+            files,
+            named_time,
+        }))
     }
 
-    /// Returns the time and the length of the backup that is meant: by default, the newest one.
-    pub(super) fn one(&self, now: Timestamp) -> anyhow::Result<(Timestamp, u64)> {
-        let found = self.one.or(self.own.newest(now));
-        let found = found.and_then(|at| Some((at, *self.own.backups.get(&at)?)));
-        let what = match self.one {
-            Some(at) => {
-                let place = &self.place;
-                let name = backups::name(at);
+    /// Returns the backup that the argument names, or else the newest one.
+    pub(super) fn select(&self, now: Timestamp) -> anyhow::Result<SelectedBackup> {
+        let time = self.named_time.or(self.files.newest_backup(now));
+        if let Some(time) = time
+            && let Some(&length) = self.files.backups.get(&time)
+        {
+            return Ok(SelectedBackup { time, length });
+        }
+
+        let place = &self.place;
+        let message = match self.named_time {
+            Some(time) => {
+                let name = backups::backup_name(time);
                 format!("{place} has no backup {name}; petstore backups {place} lists those it has")
             }
-            None => format!("{} has no backup that `petstore serve` made", self.place),
+            None => format!("{place} has no backup that `petstore serve` made"),
         };
-        Ok(found.ok_or(BadSetting(what))?)
+        bail!(BadSetting(message))
     }
 
-    /// Returns the command that restores the backup before this one.
-    pub(super) fn before(&self, at: Timestamp) -> String {
-        match self.own.backups.range(..at).next_back() {
-            Some((&before, _)) => {
-                let name = backups::name(before);
+    /// Returns the end of a message that names the command to restore the backup before this time.
+    pub(super) fn advice_before(&self, time: Timestamp) -> String {
+        match self.files.backups.range(..time).next_back() {
+            Some((&earlier_time, _)) => {
+                let name = backups::backup_name(earlier_time);
                 format!("the one before it: petstore restore {}/{name}", self.place)
             }
             None => "there is none before it".to_owned(),
@@ -229,24 +279,30 @@ pub(super) struct List {
 }
 
 impl List {
+    /// Prints the table of backups.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let named = Named::find(&self.place, Path::new("petstore.db"))?;
-        let named = named.filter(|named| named.one.is_none()).with_context(|| {
-            BadSetting(format!(
+        let named_backups = NamedBackups::find(&self.place, Path::new("petstore.db"))?;
+        let Some(place_backups) = named_backups.filter(|backups| backups.named_time.is_none())
+        else {
+            bail!(BadSetting(format!(
                 "{} is no folder and no bucket; name the place of backups",
                 self.place
-            ))
-        })?;
+            )));
+        };
+
         let mut rows = vec![["NAME", "TIME", "SIZE", "ANIMALS"].map(str::to_owned)];
-        for (&at, &size) in &named.own.backups {
-            // A list can be lost.
-            let animals = backups::list(&named.place, at).map(|(animals, _)| animals.to_string());
-            let size = HumanBytes(size).to_string();
+        for (&time, &length) in &place_backups.files.backups {
+            // A backup without its list is still a backup, so the number of animals stays empty.
+            let animal_count = match PhotoList::read(&place_backups.place, time) {
+                Ok(list) => list.animal_count.to_string(),
+                Err(_) => String::new(),
+            };
+            let size = HumanBytes(length).to_string();
             rows.push([
-                backups::name(at),
-                at.to_string(),
+                backups::backup_name(time),
+                time.to_string(),
                 size,
-                animals.unwrap_or_default(),
+                animal_count,
             ]);
         }
         super::output::print(&super::output::table(&rows))

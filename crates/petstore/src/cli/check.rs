@@ -1,15 +1,17 @@
 //! `petstore check`.
 
-use std::{fmt::Write, sync::Arc};
+use std::sync::Arc;
 
 use clap::Args;
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::store_area::PhotoSize;
+use petstore_photos::Place;
 use petstore_store::{Checkup, OpenError};
 
 use super::{
     args::DatabaseArgs,
-    photos::{self, PhotoArgs},
+    photo_files::{self, FileProblems},
+    photos::PhotoArgs,
     values,
 };
 
@@ -39,76 +41,117 @@ pub(super) struct Check {
 }
 
 impl Check {
+    /// Checks the database, then the files of its photos.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.database;
-        let mut found = match databases::check(database) {
-            Err(OpenError::Damaged { what, .. }) => Checkup {
-                problems: vec![what],
-                ..Checkup::default()
-            },
-            found => found?,
-        };
+        let checkup = check_database(database)?;
         let place = self.photos.open_to_read(database)?.map(Arc::new);
-        if let Some(other) = self.photos.place_of_another_database() {
+        if let Some(place) = self.photos.place_of_another_database() {
             super::output::print_message(&format!(
-                "The photos are looked for in {other}, which PETSTORE_PHOTOS names; --photos names another \
+                "The photos are looked for in {place}, which PETSTORE_PHOTOS names; --photos names another \
                  place."
             ));
         }
-        let damage = found.problems.len() as u64;
-        let mut wrong = 0;
-        let mut photos = 0;
-        // Otherwise, the animals may not be readable.
-        if damage == 0 {
-            (found.problems, wrong, photos) =
-                photos::problems(database, place.as_ref(), self.photos_content)?;
+        if !checkup.problems.is_empty() {
+            return report_damage(database, &checkup);
         }
-        let needed = PhotoSize::ALL
-            .iter()
-            .filter(|size| !size.is_made_later())
-            .count();
-        let has_none = wrong == photos * needed as u64;
-        let mut text = String::new();
-        // Each file would be missing.
-        for problem in found.problems.iter().filter(|_| damage > 0 || !has_none) {
-            writeln!(text, "{}", super::output::visible(problem))?;
+
+        let problems = photo_files::find_problems(database, place.as_ref(), self.photos_content)?;
+        print_valid(database, &checkup, place.as_ref(), &problems)?;
+        match place {
+            Some(place) if problems.problem_count > 0 => Err(photo_error(&place, &problems)),
+            _ => Ok(()),
         }
-        for note in &found.notes {
-            writeln!(text, "{}", super::output::visible(note))?;
-        }
-        let all_photos = super::output::counted(photos, "photo");
-        if damage == 0 {
-            let animals = super::output::counted(found.animals, "animal");
-            let keys = super::output::counted(found.keys, "key");
-            let photos_of = match (photos, &place) {
-                (0, _) => String::new(),
-                (_, Some(_)) => format!(", {all_photos}"),
-                (_, None) => format!(", {all_photos}; --photos names the place of their files"),
-            };
-            if let Some(place) = &place {
-                text.push_str(&photos::line_of_marks(place)?.unwrap_or_default());
-            }
-            writeln!(text, "{database} is valid: {animals}, {keys}{photos_of}")?;
-        }
-        super::output::print(&text)?;
-        let advice = match database {
-            DatabaseUrl::Sqlite(_) => "; to replace it with a backup, use `petstore restore`",
-            DatabaseUrl::Postgres(_) => "",
-        };
-        anyhow::ensure!(
-            damage == 0,
-            "{database} is damaged (found {}){advice}",
-            super::output::counted(damage, "problem")
-        );
-        let Some(place) = place.filter(|_| wrong > 0) else {
-            return Ok(());
-        };
-        let what = match super::output::counted(wrong, "file") {
-            _ if has_none => {
-                format!("{place} has no file of {all_photos}; this is probably another place")
-            }
-            files => format!("{files} of {all_photos} missing or damaged in {place}"),
-        };
-        anyhow::bail!("{what}; name the place of the photos with --photos (the database is valid)")
     }
+}
+
+/// Checks a database. One that cannot be opened because of damage has this damage as its problem.
+fn check_database(database: &DatabaseUrl) -> Result<Checkup, OpenError> {
+    match databases::check(database) {
+        Err(OpenError::Damaged { what, .. }) => Ok(Checkup {
+            problems: vec![what],
+            ..Checkup::default()
+        }),
+        result => result,
+    }
+}
+
+/// Prints the problems of a damaged database. Returns the error of the command.
+fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()> {
+    let mut text = String::new();
+    push_lines(&mut text, &checkup.problems);
+    push_lines(&mut text, &checkup.notes);
+    super::output::print(&text)?;
+
+    let advice = match database {
+        DatabaseUrl::Sqlite(_) => "; to replace it with a backup, use `petstore restore`",
+        DatabaseUrl::Postgres(_) => "",
+    };
+    let problem_count = checkup.problems.len() as u64;
+    anyhow::bail!(
+        "{database} is damaged (found {}){advice}",
+        super::output::counted(problem_count, "problem")
+    )
+}
+
+/// Prints that a database is valid, after the problems with the files of its photos.
+fn print_valid(
+    database: &DatabaseUrl,
+    checkup: &Checkup,
+    place: Option<&Arc<Place>>,
+    problems: &FileProblems,
+) -> anyhow::Result<()> {
+    let mut text = String::new();
+    if !lacks_every_file(problems) {
+        push_lines(&mut text, &problems.lines);
+    }
+    push_lines(&mut text, &checkup.notes);
+    if let Some(place) = place
+        && let Some(line) = photo_files::shared_place_line(place)?
+    {
+        text.push_str(&line);
+    }
+
+    let animals = super::output::counted(checkup.animals, "animal");
+    let keys = super::output::counted(checkup.keys, "key");
+    text.push_str(&format!("{database} is valid: {animals}, {keys}"));
+    if problems.photo_count > 0 {
+        let photos = super::output::counted(problems.photo_count, "photo");
+        text.push_str(&format!(", {photos}"));
+        if place.is_none() {
+            text.push_str("; --photos names the place of their files");
+        }
+    }
+    text.push('\n');
+    super::output::print(&text)
+}
+
+/// Adds a line for each of `texts`.
+fn push_lines(output: &mut String, texts: &[String]) {
+    for text in texts {
+        output.push_str(&super::output::visible(text));
+        output.push('\n');
+    }
+}
+
+/// Whether the place has no file of any photo. It is probably the place of another database then, and a line for
+/// each file would not help.
+fn lacks_every_file(problems: &FileProblems) -> bool {
+    let files_per_photo = PhotoSize::ALL
+        .iter()
+        .filter(|size| !size.is_made_later())
+        .count();
+    problems.problem_count == problems.photo_count * files_per_photo as u64
+}
+
+/// Returns the error of a command that found problems with files.
+fn photo_error(place: &Place, problems: &FileProblems) -> anyhow::Error {
+    let photos = super::output::counted(problems.photo_count, "photo");
+    let finding = if lacks_every_file(problems) {
+        format!("{place} has no file of {photos}; this is probably another place")
+    } else {
+        let files = super::output::counted(problems.problem_count, "file");
+        format!("{files} of {photos} missing or damaged in {place}")
+    };
+    anyhow::anyhow!("{finding}; name the place of the photos with --photos (the database is valid)")
 }

@@ -15,6 +15,7 @@ use petstore_store::{
 use super::{
     args::{BadSetting, DatabaseUrlParser},
     output::Progress,
+    photo_files,
     photos::{self, PlaceSetting},
     values,
 };
@@ -60,11 +61,11 @@ pub(super) struct Copy {
 
     /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
     /// `photos` next to the SQLite file, and off over PostgreSQL
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::parse_place)]
     from_photos: Option<PlaceSetting>,
 
     /// The place for the photos of the new database; the same default
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::parse_place)]
     to_photos: Option<PlaceSetting>,
 }
 
@@ -156,8 +157,8 @@ impl Copy {
 
     /// Copies the files of photos, unless both databases have the same place. Returns what to say of it.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
-        let from = photos::open(self.from_photos.as_ref(), "--from-photos", &self.from)?;
-        let to = photos::open(self.to_photos.as_ref(), "--to-photos", &self.to)?;
+        let from = photos::open_place(self.from_photos.as_ref(), "--from-photos", &self.from)?;
+        let to = photos::open_place(self.to_photos.as_ref(), "--to-photos", &self.to)?;
         let counted = |count| super::output::counted(count, "photo");
         let (from, to) = match (from, to) {
             _ if photos.is_empty() => return Ok(None),
@@ -170,7 +171,7 @@ impl Copy {
                 )));
             }
         };
-        let (copied, missing) = photos::copy_files(from, to, photos)?;
+        let (copied, missing) = photo_files::copy_files(from, to, photos)?;
         Ok(Some(match missing.len() as u64 {
             0 => format!("Copied the files of {}.", counted(copied)),
             missing => format!(

@@ -19,6 +19,7 @@ mod management;
 mod openapi;
 mod output;
 mod pages;
+mod photo_files;
 mod photos;
 mod provider;
 mod rejects;

@@ -1,35 +1,19 @@
 //! Where the photos of animals are.
 
-use std::{
-    env,
-    ffi::OsString,
-    fmt::Display,
-    fs,
-    io::{self, ErrorKind},
-    ops::ControlFlow,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{env, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::Context;
 use clap::Args;
-use futures_util::future::try_join_all;
-use petstore_databases::{self as databases, DatabaseUrl};
-use petstore_domain::{
-    PetId, SystemClock,
-    store_area::{PhotoFile, PhotoId, Resource},
-};
+use petstore_databases::DatabaseUrl;
+use petstore_domain::SystemClock;
 use petstore_observe::log::chain;
-use petstore_photos::{self as photos, AT_ONCE, Bucket, Folder, Photos, Place};
+use petstore_photos::{Bucket, Folder, Photos, Place};
 use petstore_system::owner::Owner;
 use tracing::{info, warn};
 use url::Url;
 
-use super::{args::BadSetting, runtime::Waiting, values};
+use super::{args::BadSetting, photo_files::backup_folder_path, values};
 
-/// How long one request to a bucket may take.
+/// The longest time for one request to a bucket.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
 
 /// The place of photos.
@@ -38,7 +22,7 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(8);
 pub(super) struct PhotoArgs {
     /// Where the files of photos are: a folder, `s3://BUCKET/PREFIX`, or off; by default, `photos` next to
     /// the SQLite file, and off over PostgreSQL. Every process on a database needs the same place
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_PHOTOS", value_parser = place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_PHOTOS", value_parser = parse_place)]
     pub(super) photos: Option<PlaceSetting>,
 }
 
@@ -54,7 +38,7 @@ pub(super) struct ServicePhotoArgs {
     max_photo_size: usize,
 }
 
-/// The value of `--photos`.
+/// The value of `--photos`, or of another option for a place of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PlaceSetting {
     Off,
@@ -62,128 +46,103 @@ pub(super) enum PlaceSetting {
     Bucket(Url),
 }
 
-/// Parses a place of photos.
-pub(super) fn place(text: &str) -> Result<PlaceSetting, String> {
-    match text.split_once("://") {
-        _ if text.is_empty() => {
-            Err("the place is missing; name a folder, a bucket, or off".to_owned())
-        }
-        _ if text == "off" => Ok(PlaceSetting::Off),
-        None if ["off", "no", "none"].contains(&&*text.to_ascii_lowercase()) => {
-            Err(format!("write off for no photos, or ./{text} for a folder"))
-        }
-        None if text
-            .get(..3)
-            .is_some_and(|start| start.eq_ignore_ascii_case("s3:"))
-            || text.starts_with("s3//") =>
-        {
-            Err(format!(
-                "write s3://BUCKET/PREFIX for a bucket, or ./{text} for a folder"
-            ))
-        }
-        None => Ok(PlaceSetting::Folder(text.into())),
-        Some(("s3", _)) => {
-            let url = Url::parse(text).map_err(|error| error.to_string())?;
-            Ok(PlaceSetting::Bucket(url))
-        }
-        Some((scheme, _)) => Err(format!(
-            "{scheme}:// is not known; write s3://BUCKET/PREFIX"
-        )),
+/// Parses a place of files: `off`, `s3://BUCKET/PREFIX`, or the path of a folder.
+pub(super) fn parse_place(text: &str) -> Result<PlaceSetting, String> {
+    if text.is_empty() {
+        return Err("the place is missing; name a folder, a bucket, or off".to_owned());
     }
+    if text == "off" {
+        return Ok(PlaceSetting::Off);
+    }
+    if let Some((scheme, _)) = text.split_once("://") {
+        if scheme != "s3" {
+            return Err(format!(
+                "{scheme}:// is not known; write s3://BUCKET/PREFIX"
+            ));
+        }
+        let url = Url::parse(text).map_err(|error| error.to_string())?;
+        return Ok(PlaceSetting::Bucket(url));
+    }
+
+    // These texts are more likely a mistake than the name of a folder.
+    let lower_case = text.to_ascii_lowercase();
+    if matches!(&*lower_case, "off" | "no" | "none") {
+        return Err(format!("write off for no photos, or ./{text} for a folder"));
+    }
+    if lower_case.starts_with("s3:") || text.starts_with("s3//") {
+        return Err(format!(
+            "write s3://BUCKET/PREFIX for a bucket, or ./{text} for a folder"
+        ));
+    }
+    Ok(PlaceSetting::Folder(text.into()))
 }
 
-/// Returns the place of the photos of a database; `None` if they are off. `option` names the
+/// Opens the place of the photos of a database; returns `None` if photos are off. `option` names the
 /// setting in an error.
-pub(super) fn open(
+pub(super) fn open_place(
     setting: Option<&PlaceSetting>,
     option: &str,
     database: &DatabaseUrl,
 ) -> anyhow::Result<Option<Place>> {
-    let folder = |path: PathBuf| {
-        let owner = Owner::for_file(if let DatabaseUrl::Sqlite(file) = database {
-            file
-        } else {
-            &path
-        });
-        Some(Folder::new(path).with(owner, Vec::new()).into())
-    };
-    Ok(match (setting, database) {
-        (Some(PlaceSetting::Folder(path)), _) => folder(path.clone()),
-        (Some(PlaceSetting::Bucket(url)), _) => {
+    match setting {
+        Some(PlaceSetting::Off) => Ok(None),
+        Some(PlaceSetting::Folder(path)) => Ok(Some(open_folder(path.clone(), database))),
+        Some(PlaceSetting::Bucket(url)) => {
             let bucket = Bucket::new(url, variables(), REQUEST_LIMIT)
                 .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
-            Some(bucket.into())
+            Ok(Some(bucket.into()))
         }
-        (None, DatabaseUrl::Sqlite(file)) => folder(file.with_file_name("photos")),
-        (Some(PlaceSetting::Off), _) | (None, DatabaseUrl::Postgres(_)) => None,
-    })
+        None => match database {
+            DatabaseUrl::Sqlite(file) => {
+                let path = file.with_file_name("photos");
+                Ok(Some(open_folder(path, database)))
+            }
+            DatabaseUrl::Postgres(_) => Ok(None),
+        },
+    }
 }
 
-/// Returns the variables of this process, among which are the settings of a bucket.
+/// Returns a folder of photos. Its files get the owner of the SQLite file; over PostgreSQL, the owner of the folder.
+fn open_folder(path: PathBuf, database: &DatabaseUrl) -> Place {
+    let owner = match database {
+        DatabaseUrl::Sqlite(file) => Owner::for_file(file),
+        DatabaseUrl::Postgres(_) => Owner::for_file(&path),
+    };
+    Folder::new(path).with(owner, Vec::new()).into()
+}
+
+/// Returns the variables of this process whose names and values are UTF-8. The settings of a bucket are among them.
 pub(super) fn variables() -> Vec<(String, String)> {
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    env::vars_os().filter_map(text).collect()
-}
-
-/// Returns the path of the folder with the photos of a backup.
-pub(super) fn path_of(backup: &Path) -> PathBuf {
-    let mut path = backup.as_os_str().to_owned();
-    path.push(OF_BACKUP);
-    path.into()
-}
-
-/// Returns the place for the photos of a new backup. It shares files with the backups next to it
-/// that belong to the same user, first with the newest.
-pub(super) fn of_backup(backup: &Path, from: &Place) -> io::Result<Place> {
-    let user = backup.metadata()?.uid();
-    let here = Path::new(".").join(backup);
-    let of_backup = |entry: io::Result<fs::DirEntry>| {
-        let (path, found) = entry
-            .and_then(|entry| Ok((entry.path(), entry.metadata()?)))
-            .ok()?;
-        let is_one = path
-            .as_os_str()
-            .as_encoded_bytes()
-            .ends_with(OF_BACKUP.as_bytes());
-        let is_usable = is_one && found.is_dir() && found.uid() == user;
-        Some((found.modified().ok().filter(|_| is_usable)?, path))
-    };
-    let around = fs::read_dir(here.parent().unwrap_or(&here))?;
-    let mut others: Vec<_> = around.filter_map(of_backup).collect();
-    others.sort_unstable_by(|one, other| other.cmp(one));
-    // Photos of a service are no backup, whatever their folder is called.
-    let is_backup = |path: &PathBuf| !Place::from(Folder::new(path.clone())).is(from);
-    let others = others
-        .into_iter()
-        .map(|(_, path)| path)
-        .filter(is_backup)
-        .collect();
-    Ok(Folder::new(path_of(backup))
-        .with(Owner::for_file(backup), others)
-        .into())
+    let mut variables = Vec::new();
+    for (name, value) in env::vars_os() {
+        if let Ok(name) = name.into_string()
+            && let Ok(value) = value.into_string()
+        {
+            variables.push((name, value));
+        }
+    }
+    variables
 }
 
 /// The variable that names the place of photos.
-const PHOTOS: &str = "PETSTORE_PHOTOS";
+const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
 
-/// Whether an argument of this command has this name, such as `--photos`.
-fn is_argument(name: &str) -> bool {
+/// Whether this command has an argument with this name, such as `--photos` in `--photos=PLACE`.
+fn has_argument(name: &str) -> bool {
     env::args_os().any(|argument| {
-        let value = argument
+        let remainder = argument
             .to_str()
             .and_then(|argument| argument.strip_prefix(name));
-        value.is_some_and(|value| value.is_empty() || value.starts_with('='))
+        remainder.is_some_and(|remainder| remainder.is_empty() || remainder.starts_with('='))
     })
 }
 
 impl PhotoArgs {
-    /// Returns the place that a variable names, if an argument names the database: then the place
-    /// is perhaps that of another database.
+    /// Returns the place that a variable names, if an argument names the database. The variable is then perhaps about
+    /// another database.
     pub(super) fn place_of_another_database(&self) -> Option<String> {
-        let is_from_variable = env::var_os(PHOTOS).is_some() && !is_argument("--photos");
-        if !is_from_variable || !is_argument("--database") {
+        let is_from_variable = env::var_os(PHOTOS_VARIABLE).is_some() && !has_argument("--photos");
+        if !is_from_variable || !has_argument("--database") {
             return None;
         }
         match &self.photos {
@@ -194,36 +153,39 @@ impl PhotoArgs {
     }
 
     /// Refuses to write to the place of photos of another database.
-    pub(super) fn refuse_those_of_another_database(&self) -> Result<(), BadSetting> {
+    pub(super) fn refuse_place_of_another_database(&self) -> Result<(), BadSetting> {
         let Some(place) = self.place_of_another_database() else {
             return Ok(());
         };
         Err(BadSetting(format!(
-            "{PHOTOS} names {place}, which is perhaps the place of photos of another database than \
+            "{PHOTOS_VARIABLE} names {place}, which is perhaps the place of photos of another database than \
              --database names; name the place with --photos"
         )))
     }
 
-    /// Returns the place of photos; `None` if they are off.
+    /// Opens the place of photos; returns `None` if photos are off.
     pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
-        open(self.photos.as_ref(), "--photos", database)
+        open_place(self.photos.as_ref(), "--photos", database)
     }
 
-    /// Returns the same for a command that only reads them: by default, a backup has its own.
+    /// Opens the place for a command that only reads photos; returns `None` if photos are off. Without a setting, the
+    /// place of a backup is the folder that `petstore backup` made next to it.
     pub(super) fn open_to_read(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
-        match (&self.photos, database) {
-            (None, DatabaseUrl::Sqlite(file)) if path_of(file).is_dir() => {
-                Ok(Some(Folder::new(path_of(file)).into()))
+        if self.photos.is_none()
+            && let DatabaseUrl::Sqlite(file) = database
+        {
+            let backup_folder = backup_folder_path(file);
+            if backup_folder.is_dir() {
+                return Ok(Some(Folder::new(backup_folder).into()));
             }
-            _ => self.open(database),
         }
+        self.open(database)
     }
 
-    /// Returns the same for a service. A place that was named must be there; the service makes a
-    /// folder.
-    async fn of_service(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
-        let place = self.open(database)?;
-        let Some(place) = place else {
+    /// Opens the place for a service; returns `None` if photos are off. Fails if a setting names a place that cannot
+    /// be used, unless a bucket is only unavailable now. The service makes a folder that is missing.
+    async fn open_for_service(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
+        let Some(place) = self.open(database)? else {
             if self.photos.is_none() {
                 info!(
                     "photos are off, because all processes on a database need the same place for \
@@ -232,21 +194,19 @@ impl PhotoArgs {
             }
             return Ok(None);
         };
-        if let Err(error) = place.probe().await {
-            let of_service = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
-            if self.photos.is_some() && (place.as_folder().is_some() || !of_service) {
-                let kind = if place.as_folder().is_some() {
-                    "folder"
-                } else {
-                    "bucket"
-                };
-                let error = chain(&error);
-                let message = format!("--photos {place}: the {kind} cannot be used: {error}");
-                return Err(BadSetting(message).into());
-            }
-            let error = chain(&error);
-            warn!(%place, error, "the place of photos cannot be used; photos fail until it can");
+        let Err(error) = place.probe().await else {
+            return Ok(Some(place));
+        };
+
+        let is_folder = place.as_folder().is_some();
+        let is_unavailable = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
+        let cause = chain(&error);
+        if self.photos.is_some() && (is_folder || !is_unavailable) {
+            let kind = if is_folder { "folder" } else { "bucket" };
+            let message = format!("--photos {place}: the {kind} cannot be used: {cause}");
+            return Err(BadSetting(message).into());
         }
+        warn!(%place, error = cause, "the place of photos cannot be used; photos fail until it can");
         Ok(Some(place))
     }
 }
@@ -254,12 +214,13 @@ impl PhotoArgs {
 impl ServicePhotoArgs {
     /// Checks the setting, but not yet the place.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
-        self.place.open(database).map(drop)
+        self.place.open(database)?;
+        Ok(())
     }
 
     /// Returns the maker of photos, which also reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
-        let place = self.place.of_service(database).await?;
+        let place = self.place.open_for_service(database).await?;
         let random = super::runtime::random();
         Ok(Photos::new(
             place,
@@ -268,130 +229,4 @@ impl ServicePhotoArgs {
             random,
         ))
     }
-}
-
-/// Copies the files of the photos of a database into another place, except those that are there. Fails
-/// with this advice if some are in neither.
-pub(super) fn copy_all(
-    from: Place,
-    to: Place,
-    photos: &[PhotoId],
-    advice: &str,
-) -> anyhow::Result<()> {
-    // Then no thread is started.
-    if photos.is_empty() {
-        return Ok(());
-    }
-    let [names, place] = [format!("from {from} to {to}"), from.to_string()];
-    let copied = copy_files(from, to, photos);
-    let (copied, missing) =
-        copied.with_context(|| format!("the photos were not copied {names}"))?;
-    if copied > 0 {
-        super::output::print(&format!("Copied {} {names}\n", counted(copied)))?;
-    }
-    anyhow::ensure!(
-        missing.is_empty(),
-        "the database is copied, but {place} lacks files of {} of its {}; {advice}, or leave photos out \
-         with --photos off",
-        missing.len(),
-        counted(photos.len() as u64)
-    );
-    Ok(())
-}
-
-fn counted(photos: u64) -> impl Display {
-    super::output::counted(photos, "photo")
-}
-
-/// Copies the files of photos. See [`Place::copy_all_from`].
-pub(super) fn copy_files(
-    from: Place,
-    to: Place,
-    photos: &[PhotoId],
-) -> io::Result<(u64, Vec<PhotoId>)> {
-    let photos = photos.to_vec();
-    Waiting::new()?.wait(async move { to.copy_all_from(&from, &photos).await })
-}
-
-/// After the name of a backup.
-const OF_BACKUP: &str = ".photos";
-
-/// Returns a line about a place that several databases use, if this one does.
-pub(super) fn line_of_marks(place: &Arc<Place>) -> anyhow::Result<Option<String>> {
-    let place = Arc::clone(place);
-    let marks = Waiting::new()?.wait(async move { place.marks().await })?;
-    let marks = (marks.len() > 1).then(|| marks.join(", "));
-    Ok(marks.map(|marks| {
-        format!(
-            "several databases use this place of photos, so no files are deleted; delete the marks of those that no longer \
-             use it, in its folder `owners`: {marks}\n"
-        )
-    }))
-}
-
-/// How many problems with files are shown.
-const SHOWN: u64 = 100;
-
-/// Problems with the files of the photos of a database, as far as they are shown; their number; and that of
-/// the photos.
-pub(super) fn problems(
-    database: &DatabaseUrl,
-    place: Option<&Arc<Place>>,
-    content: bool,
-) -> anyhow::Result<(Vec<String>, u64, u64)> {
-    let mut photos = Vec::new();
-    databases::snapshot(database)?.resources(&mut |resource| {
-        if let Resource::Pet(pet) = &resource {
-            photos.extend(pet.photos.all().iter().map(|photo| (pet.id, photo.id)));
-        }
-        ControlFlow::Continue(())
-    })?;
-    let waiting = Waiting::new()?;
-    let mut count = 0;
-    let mut problems = Vec::new();
-    for (photos, place) in photos
-        .chunks(AT_ONCE)
-        .filter_map(|photos| Some((photos, place?)))
-    {
-        let of_photo = |&(pet, id)| PhotoFile::all(id).map(|file| (pet, file));
-        let files: Vec<(PetId, PhotoFile)> = photos.iter().flat_map(of_photo).collect();
-        let states = files
-            .iter()
-            .map(|&(_, file)| state(Arc::clone(place), file, content));
-        for ((pet, file), problem) in files.iter().zip(waiting.wait(try_join_all(states))?) {
-            let Some(problem) = problem else { continue };
-            count += 1;
-            if count <= SHOWN {
-                let name = file.name();
-                problems.push(format!(
-                    "animal {pet}: the file {name} of a photo {problem}"
-                ));
-            }
-        }
-    }
-    if count > SHOWN {
-        problems.push(format!("more of this kind: {}", count - SHOWN));
-    }
-    Ok((problems, count, photos.len() as u64))
-}
-
-/// Returns the problem with a file, if it has one.
-async fn state(
-    place: Arc<Place>,
-    file: PhotoFile,
-    content: bool,
-) -> io::Result<Option<&'static str>> {
-    let length = place.length(file).await?;
-    if length.is_none() && file.size.is_made_later() {
-        return Ok(None);
-    }
-    if length.is_none_or(|length| length == 0) {
-        return Ok(Some("is missing or empty"));
-    }
-    let is_readable = !content
-        || place
-            .read(file)
-            .await?
-            .is_none_or(|content| photos::is_readable(&content));
-    Ok((!is_readable).then_some("cannot be decoded"))
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow};
 use clap::Args;
 use indicatif::HumanBytes;
 use petstore_domain::{Actor, Clock, SystemClock, WriteContext, store_area::PhotoId};
@@ -19,9 +19,10 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::{
     args::{BadSetting, DatabaseArgs},
-    backup,
-    backups::Named,
-    photos::{self, PhotoArgs},
+    backup::{self, DatabaseCopy},
+    backups::NamedBackups,
+    photo_files::{self, backup_folder_path},
+    photos::PhotoArgs,
 };
 use crate::backups;
 
@@ -57,121 +58,149 @@ pub(super) struct Restore {
 }
 
 impl Restore {
+    /// Restores the database and its photos.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let from = &self.source;
-        let to = backup::file(&self.database, "pg_restore")?;
-        self.photos.refuse_those_of_another_database()?;
-        check_folder(to)?;
-        if let Some(text) = from.to_str()
-            && let Some(named) = Named::find(text, to)?
+        let source = &self.source;
+        let database = backup::sqlite_file(&self.database, "pg_restore")?;
+        self.photos.refuse_place_of_another_database()?;
+        check_folder(database)?;
+
+        if let Some(argument) = source.to_str()
+            && let Some(backups) = NamedBackups::find(argument, database)?
         {
-            return self.restore(named, to);
+            return self.restore(backups, database);
         }
-        if !from.try_exists().unwrap_or(true) {
+        if !source.try_exists().unwrap_or(true) {
             anyhow::bail!(BadSetting(format!(
                 "the file {} does not exist; name a copy that `petstore backup` made, or the place of the \
                  backups that `petstore serve` made",
-                from.display()
+                source.display()
             )));
         }
-        if is_compressed(from) {
-            return self.restore_renamed(from, to);
+        if is_compressed(source) {
+            return self.restore_renamed(source, database);
         }
-        let photos = self.replace(from, to, &from.display())?;
-        self.bring_photos(Folder::new(photos::path_of(from)).into(), &photos)
+
+        let photos = self.replace(source, database, &source.display())?;
+        let photo_folder = Folder::new(backup_folder_path(source));
+        self.restore_photos(photo_folder.into(), &photos)
     }
 
     /// Restores a backup that the service made.
-    fn restore(&self, named: Named, to: &Path) -> anyhow::Result<()> {
-        let (at, size) = named.one(SystemClock.now())?;
-        let name = format!("{}/{}", named.place, backups::name(at));
-        self.announce(&name, &format!(" of {at}"), size, to)?;
-        let photos = self.unpack_and_replace(to, &name, &named.before(at), |unpacked| {
-            backups::unpack(&named.place, at, unpacked)
+    fn restore(&self, backups: NamedBackups, database: &Path) -> anyhow::Result<()> {
+        let backup = backups.select(SystemClock.now())?;
+        let time = backup.time;
+        let name = format!("{}/{}", backups.place, backups::backup_name(time));
+        self.announce(&format!("{name} of {time}"), backup.length, database)?;
+
+        let advice = backups.advice_before(time);
+        let photos = self.unpack_and_replace(database, &name, &advice, |unpacked| {
+            backups::unpack(&backups.place, time, unpacked)
         })?;
-        self.bring_photos(named.place.photos, &photos)
+        self.restore_photos(backups.place.photos, &photos)
     }
 
     /// Restores a backup that the service made, and that has another name now. Its photos are in its
     /// place, unless they have a folder of their own.
-    fn restore_renamed(&self, from: &Path, to: &Path) -> anyhow::Result<()> {
-        let name = from.display().to_string();
-        let mut packed = File::open(from).with_context(|| format!("cannot read {name}"))?;
-        let size = packed
-            .metadata()
-            .with_context(|| format!("cannot read {name}"))?
-            .len();
-        self.announce(&name, "", size, to)?;
-        let photos = self.unpack_and_replace(to, &name, "try another one", |unpacked| {
-            backups::unpack_from(&mut packed, unpacked)
+    fn restore_renamed(&self, backup: &Path, database: &Path) -> anyhow::Result<()> {
+        let name = backup.display().to_string();
+        let cannot_read = || format!("cannot read {name}");
+        let mut file = File::open(backup).with_context(cannot_read)?;
+        let metadata = file.metadata().with_context(cannot_read)?;
+        self.announce(&name, metadata.len(), database)?;
+
+        let photos = self.unpack_and_replace(database, &name, "try another one", |unpacked| {
+            backups::unpack_file(&mut file, unpacked)
         })?;
-        let own_photos = photos::path_of(from);
-        let folder = if own_photos.is_dir() {
-            own_photos
+        let own_folder = backup_folder_path(backup);
+        let photo_folder = if own_folder.is_dir() {
+            own_folder
         } else {
-            from.with_file_name("photos")
+            backup.with_file_name("photos")
         };
-        self.bring_photos(Folder::new(folder).into(), &photos)
+        self.restore_photos(Folder::new(photo_folder).into(), &photos)
     }
 
-    /// Says what is restored, unless there is a database and nobody allowed to replace it.
-    fn announce(&self, name: &str, time: &str, size: u64, to: &Path) -> anyhow::Result<()> {
-        let exists = to.symlink_metadata().is_ok() && !self.force;
-        ensure!(
-            !exists,
-            BadSetting(CopyError::Exists(to.display().to_string()).to_string())
-        );
-        let size = HumanBytes(size);
-        let database = &self.database.database;
-        super::output::print(&format!("Restoring {name}{time} ({size}) to {database}\n"))
+    /// Prints what is restored. Fails if there is a database that this command may not replace.
+    fn announce(&self, backup: &str, length: u64, database: &Path) -> anyhow::Result<()> {
+        let exists = database.symlink_metadata().is_ok();
+        if exists && !self.force {
+            let error = CopyError::Exists(database.display().to_string());
+            anyhow::bail!(BadSetting(error.to_string()));
+        }
+        let size = HumanBytes(length);
+        let url = &self.database.database;
+        super::output::print(&format!("Restoring {backup} ({size}) to {url}\n"))
     }
 
     /// Unpacks a backup next to the database, and replaces the database with it. Returns the photos that
     /// the database needs. If the backup is damaged, the error contains `advice`.
     fn unpack_and_replace(
         &self,
-        to: &Path,
-        name: &str,
+        database: &Path,
+        backup: &str,
         advice: &str,
         unpack: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> anyhow::Result<Vec<PhotoId>> {
-        let mut unpacked = self.temporary_file(to)?;
-        let damaged =
-            |why: &dyn Display| anyhow!("{name} is damaged ({why}) and was not restored; {advice}");
-        unpack(unpacked.as_file_mut()).map_err(|error| match error.kind() {
-            ErrorKind::InvalidData => damaged(&chain(&error)),
-            _ => anyhow::Error::from(error).context(format!("cannot unpack {name}")),
-        })?;
-        self.replace(unpacked.path(), to, &name)
+        let mut unpacked = self.temporary_file(database)?;
+        if let Err(error) = unpack(unpacked.as_file_mut()) {
+            if error.kind() == ErrorKind::InvalidData {
+                return Err(damaged_backup(backup, &chain(&error), advice));
+            }
+            return Err(error).context(format!("cannot unpack {backup}"));
+        }
+
+        self.replace(unpacked.path(), database, &backup)
             .map_err(|error| match error.downcast_ref() {
-                Some(CopyError::Damaged { what, .. }) => damaged(what),
-                None if error.is::<OpenError>() => error.context(format!("cannot restore {name}")),
+                Some(CopyError::Damaged { what, .. }) => damaged_backup(backup, what, advice),
+                None if error.is::<OpenError>() => {
+                    error.context(format!("cannot restore {backup}"))
+                }
                 _ => error,
             })
     }
 
-    fn temporary_file(&self, to: &Path) -> anyhow::Result<NamedTempFile> {
-        let database = &self.database.database;
-        let folder = Path::new(".").join(to);
+    /// Makes an empty file in the folder of the database.
+    fn temporary_file(&self, database: &Path) -> anyhow::Result<NamedTempFile> {
+        let url = &self.database.database;
+        let path = Path::new(".").join(database);
         Builder::new()
             .prefix(".petstore-restore-")
-            .tempfile_in(folder.parent().unwrap_or(&folder))
-            .with_context(|| format!("cannot write next to {database}"))
+            .tempfile_in(path.parent().unwrap_or(&path))
+            .with_context(|| format!("cannot write next to {url}"))
     }
 
-    /// Replaces the database. Returns the photos that it needs.
-    fn replace(&self, from: &Path, to: &Path, name: &dyn Display) -> anyhow::Result<Vec<PhotoId>> {
+    /// Replaces the database with a copy of `source`, which messages call `source_name`. Returns the photos that
+    /// the database needs.
+    fn replace(
+        &self,
+        source: &Path,
+        database: &Path,
+        source_name: &dyn Display,
+    ) -> anyhow::Result<Vec<PhotoId>> {
         let context = WriteContext::new(Actor::Command, SystemClock.now());
-        let names: (&dyn Display, _) = (&self.database.database, name);
-        backup::copy(from, to, self.force, Some(&context), names)
+        let copy = DatabaseCopy {
+            source,
+            source_name,
+            destination: database,
+            destination_name: &self.database.database,
+            replace: self.force,
+            restored: Some(&context),
+        };
+        copy.make()
     }
 
-    fn bring_photos(&self, from: Place, photos: &[PhotoId]) -> anyhow::Result<()> {
+    /// Copies the files of photos from the place of the backup, unless photos are off.
+    fn restore_photos(&self, source: Place, photos: &[PhotoId]) -> anyhow::Result<()> {
         match self.photos.open(&self.database.database)? {
-            Some(place) => photos::copy_all(from, place, photos, "put them there"),
+            Some(place) => photo_files::copy_all(source, place, photos, "put them there"),
             None => Ok(()),
         }
     }
+}
+
+fn damaged_backup(backup: &str, reason: &dyn Display, advice: &str) -> anyhow::Error {
+    anyhow!("{backup} is damaged ({reason}) and was not restored; {advice}")
 }
 
 /// Checks that the folder of the new database is there.
@@ -188,13 +217,16 @@ fn check_folder(database: &Path) -> Result<(), BadSetting> {
     }
 }
 
-/// Whether the file begins as gzip does. An error shows when the file is read.
+/// Whether the file begins as gzip does. A file that cannot be read does not; the error shows when the file is
+/// copied.
 fn is_compressed(path: &Path) -> bool {
-    let mut start = [0; 2];
-    // A pipe would hold the command.
-    path.is_file()
-        && File::open(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok()
-        && start == [0x1F, 0x8B]
+    // A pipe would block the command.
+    if !path.is_file() {
+        return false;
+    }
+    let Ok(mut file) = File::open(path) else {
+        return false;
+    };
+    let mut first_bytes = [0; 2];
+    file.read_exact(&mut first_bytes).is_ok() && first_bytes == [0x1F, 0x8B]
 }

@@ -16,7 +16,7 @@ use petstore_store::{Store, StoreError};
 use petstore_web::server::Tls;
 use tokio::time::{self, Interval, MissedTickBehavior};
 
-use super::backups::{LIMIT, Maker};
+use super::backups::{BACKUP_TIMEOUT, BackupMaker};
 use crate::backups::Backups;
 
 /// How long a run usually may take.
@@ -28,7 +28,7 @@ pub(super) fn start(
     tls: Option<&Arc<Tls>>,
     exporter: Option<Exporter>,
     dispatcher: Dispatcher,
-    backups: Option<Maker>,
+    backups: Option<BackupMaker>,
 ) -> Tasks {
     let second = Duration::from_secs(1);
     let minute = Duration::from_mins(1);
@@ -92,7 +92,7 @@ pub(super) fn start(
         let limit = Duration::from_hours(1);
         tasks.start("renew_tls_certificate", limit, Steps::new(second, renew));
     }
-    if let Some((backups, interval)) = backups {
+    if let Some(BackupMaker { backups, interval }) = backups {
         let app = Arc::clone(app);
         let make = MakeBackup {
             app,
@@ -102,7 +102,7 @@ pub(super) fn start(
             is_first: true,
         };
         // A backup has a shorter limit.
-        tasks.start("make_backup", 2 * LIMIT, make);
+        tasks.start("make_backup", 2 * BACKUP_TIMEOUT, make);
     }
     tasks.start(
         "deliver_webhooks",

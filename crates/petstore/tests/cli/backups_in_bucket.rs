@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Command};
 
 use bytes::Bytes;
-use petstore::backups::time_of;
+use petstore::backups::backup_time;
 use petstore_domain::{Clock, SystemClock};
 use petstore_testing::photo_places::{FakeBucket, Mood};
 
@@ -117,7 +117,7 @@ async fn a_bucket_has_whole_backups_and_each_photo_once_and_gives_them_back() {
         "{said}"
     );
     // The second one of a second has the time of the next.
-    until(|| Some(SystemClock.now()) >= time_of(&newest)).await;
+    until(|| Some(SystemClock.now()) >= backup_time(&newest)).await;
     let said = run(&["restore", PLACE]).expect_success().stdout;
     assert!(
         said.starts_with(&format!("Restoring {PLACE}/{newest} of ")),

@@ -206,7 +206,7 @@ fn empty_variables_of_a_bucket_do_not_count_and_an_endpoint_that_is_no_url_is_an
     let open = |name: &str, value: &str| {
         let mut variables = bucket.variables();
         variables.push((name.to_owned(), value.to_owned()));
-        Place::bucket(
+        Place::from_bucket(
             &"s3://shop/x".parse().unwrap(),
             &variables,
             Path::new("petstore.db"),
@@ -219,7 +219,12 @@ fn empty_variables_of_a_bucket_do_not_count_and_an_endpoint_that_is_no_url_is_an
         "AWS_SESSION_TOKEN",
     ] {
         assert!(
-            open(name, "").unwrap().own().unwrap().backups.is_empty(),
+            open(name, "")
+                .unwrap()
+                .list_files()
+                .unwrap()
+                .backups
+                .is_empty(),
             "{name}"
         );
     }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use jiff::{Timestamp, ToSpan};
-use petstore::backups::{name, time_of};
+use petstore::backups::{backup_name, backup_time};
 use petstore_domain::{Clock, SystemClock};
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
 fn backups(here: &Path) -> Vec<Timestamp> {
     super::backup::files(&here.join("place"))
         .iter()
-        .filter_map(|name| time_of(name))
+        .filter_map(|name| backup_time(name))
         .collect()
 }
 
@@ -39,7 +39,7 @@ async fn backups_are_off_until_a_place_is_named_and_then_every_24_hours_and_kept
     let [kept, old] = [13, 15].map(|days| now - (24 * days).hours());
     // The last two stay in any case.
     for at in [old, kept, now - 48.hours(), now - 72.hours()] {
-        fs::write(path.join("place").join(name(at)), "old").unwrap();
+        fs::write(path.join("place").join(backup_name(at)), "old").unwrap();
     }
     let service = Service::start(path, &[&MANAGED[..], &["--backup", "place"]].concat());
     let mut looks = tokio::time::interval(std::time::Duration::from_millis(20));
@@ -60,7 +60,7 @@ async fn backups_are_off_until_a_place_is_named_and_then_every_24_hours_and_kept
         value(&service, "last_success_timestamp_seconds").await,
         last
     );
-    let length = fs::metadata(path.join("place").join(name(newest)))
+    let length = fs::metadata(path.join("place").join(backup_name(newest)))
         .unwrap()
         .len();
     assert_eq!(value(&service, "bytes").await, length);

@@ -10,7 +10,9 @@ use std::{
 };
 
 use jiff::{Timestamp, ToSpan};
-use petstore::backups::{Backups, Copies, Own, Place, kept, name, time_of};
+use petstore::backups::{
+    Backups, Copies, Place, PlaceFiles, backup_name, backup_time, kept_backups,
+};
 use petstore_domain::Clock;
 use petstore_observe::metrics::BackupMetrics;
 use petstore_photos::Photos;
@@ -34,8 +36,8 @@ fn second(number: i64) -> Timestamp {
 #[test]
 fn only_a_name_of_exactly_the_form_is_one_and_it_says_the_time_in_utc() {
     let time = at("2026-11-26T04:00:00Z");
-    assert_eq!(name(time), "petstore-20261126T040000Z.db.gz");
-    assert_eq!(time_of("petstore-20261126T040000Z.db.gz"), Some(time));
+    assert_eq!(backup_name(time), "petstore-20261126T040000Z.db.gz");
+    assert_eq!(backup_time("petstore-20261126T040000Z.db.gz"), Some(time));
     for other in [
         "petstore-20261126T040000Z.db",
         "petstore-20261126T040000Z.db.gz.part",
@@ -54,7 +56,7 @@ fn only_a_name_of_exactly_the_form_is_one_and_it_says_the_time_in_utc() {
         "petstore-.db.gz",
         "",
     ] {
-        assert_eq!(time_of(other), None, "{other}");
+        assert_eq!(backup_time(other), None, "{other}");
     }
 }
 
@@ -63,7 +65,7 @@ fn all_of_the_last_day_are_kept_then_the_newest_of_each_day() {
     let now = at("2026-11-26T12:00:00Z");
     // One each six hours for 20 days.
     let all: Vec<Timestamp> = (0..80).map(|count| now - (6 * count).hours()).collect();
-    let kept = kept(
+    let kept = kept_backups(
         all.iter().copied(),
         now,
         Duration::from_hours(14 * 24),
@@ -79,14 +81,17 @@ fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
     let now = at("2026-11-26T12:00:00Z");
     let ahead = [at("2030-01-01T00:00:00Z"), at("2031-01-01T00:00:00Z")];
     let before = [at("2026-06-01T00:00:00Z"), at("2026-06-02T00:00:00Z")];
-    let mut own = Own::default();
+    let mut files = PlaceFiles::default();
     for at in ahead.into_iter().chain(before) {
-        own.note(&name(at), 1);
+        files.add(&backup_name(at), 1);
     }
-    assert_eq!(own.newest(now), Some(before[1]));
-    assert_eq!(own.newest(at("2020-01-01T00:00:00Z")), Some(ahead[1]));
-    let kept = kept(
-        own.backups.into_keys(),
+    assert_eq!(files.newest_backup(now), Some(before[1]));
+    assert_eq!(
+        files.newest_backup(at("2020-01-01T00:00:00Z")),
+        Some(ahead[1])
+    );
+    let kept = kept_backups(
+        files.backups.into_keys(),
         now,
         Duration::from_hours(24),
         &Copies::default(),
@@ -106,9 +111,9 @@ async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_i
         ManualClock::at("2026-11-26T04:00:00Z"),
     );
     let backups = Arc::new(Backups {
-        place: Box::new(move || {
+        open_place: Box::new(move || {
             let _ = end.lock().unwrap().recv();
-            Place::folder(place.clone(), &at)
+            Place::from_folder(place.clone(), &at)
         }),
         database,
         photos: Arc::new(Photos::new(
@@ -117,11 +122,11 @@ async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_i
             Arc::clone(&clock) as _,
             StdRng::seed_from_u64(1),
         )),
-        keep: Duration::from_hours(24),
-        limit: Duration::from_secs(1),
+        retention: Duration::from_hours(24),
+        time_limit: Duration::from_secs(1),
         clock,
-        mark: "mark".to_owned(),
-        copy: "copy".to_owned(),
+        database_mark: "mark".to_owned(),
+        copy_id: "copy".to_owned(),
         metrics: Arc::clone(&metrics),
         state: Mutex::default(),
     });
@@ -148,14 +153,14 @@ fn backups_of_copy(database: &Path, copy: &str, clock: &Arc<ManualClock>) -> Arc
     let (at, place) = (database.to_owned(), database.with_file_name("place"));
     let photos = Photos::new(None, 0, Arc::clone(clock) as _, StdRng::seed_from_u64(1));
     Arc::new(Backups {
-        place: Box::new(move || Place::folder(place.clone(), &at)),
+        open_place: Box::new(move || Place::from_folder(place.clone(), &at)),
         database: database.to_owned(),
         photos: Arc::new(photos),
-        keep: Duration::from_hours(14 * 24),
-        limit: Duration::from_mins(1),
+        retention: Duration::from_hours(14 * 24),
+        time_limit: Duration::from_mins(1),
         clock: Arc::clone(clock) as _,
-        mark: "mark".to_owned(),
-        copy: copy.to_owned(),
+        database_mark: "mark".to_owned(),
+        copy_id: copy.to_owned(),
         metrics: Arc::default(),
         state: Mutex::default(),
     })
@@ -172,7 +177,7 @@ fn shop() -> (TempDir, PathBuf, Arc<ManualClock>) {
 fn made(database: &Path) -> Vec<String> {
     let entries = fs::read_dir(database.with_file_name("place")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.filter(|name| time_of(name).is_some()).collect();
+    let mut names: Vec<_> = names.filter(|name| backup_time(name).is_some()).collect();
     names.sort();
     names
 }
@@ -206,7 +211,7 @@ async fn a_service_that_finds_the_backups_of_another_one_is_refused_at_every_tur
     fs::write(
         database
             .with_file_name("place")
-            .join(name(at("2026-11-26T03:00:00Z"))),
+            .join(backup_name(at("2026-11-26T03:00:00Z"))),
         "",
     )
     .unwrap();
@@ -271,7 +276,7 @@ proptest! {
     ) {
         let all: BTreeSet<Timestamp> = times.iter().map(|&time| second(time)).collect();
         let keep = Duration::from_secs(u64::try_from(days * DAY).unwrap());
-        let found = kept(all.iter().copied(), second(now), keep, &Copies::default());
+        let found = kept_backups(all.iter().copied(), second(now), keep, &Copies::default());
         prop_assert!(found.is_subset(&all));
         let last: Vec<i64> = times.iter().rev().take(2).copied().collect();
         let until_now: Vec<i64> = times.range(..=now).rev().take(2).copied().collect();
@@ -284,20 +289,20 @@ proptest! {
             prop_assert_eq!(found.contains(&second(time)), expected, "{}", time);
         }
         // Again, after a moment in which nothing was made, nothing more goes.
-        let again = kept(found.iter().copied(), second(now), keep, &Copies::default());
+        let again = kept_backups(found.iter().copied(), second(now), keep, &Copies::default());
         prop_assert_eq!(again, found);
     }
 
     #[test]
     fn no_name_is_used_twice_whatever_the_clock_says(jumps in proptest::collection::vec(-5..5_i64, 1..40)) {
-        let (mut own, mut now) = (Own::default(), 1_000_000);
+        let (mut files, mut now) = (PlaceFiles::default(), 1_000_000);
         for jump in jumps {
             now += jump;
-            let time = own.free(second(now)).unwrap();
+            let time = files.free_time(second(now)).unwrap();
             prop_assert!(time >= second(now));
-            prop_assert!(!own.backups.contains_key(&time));
-            own.note(&name(time), 1);
-            prop_assert_eq!(own.backups.get(&time), Some(&1));
+            prop_assert!(!files.backups.contains_key(&time));
+            files.add(&backup_name(time), 1);
+            prop_assert_eq!(files.backups.get(&time), Some(&1));
         }
     }
 }

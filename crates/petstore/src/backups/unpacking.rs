@@ -1,0 +1,42 @@
+//! The way back: from the compressed file of a backup to a database.
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Write},
+};
+
+use flate2::write::GzDecoder;
+use jiff::Timestamp;
+
+use super::{names::backup_name, place::Place};
+
+/// Writes the database of the backup of this time into `database`. If the backup is damaged, the kind of the error
+/// is `InvalidData`.
+pub fn unpack(place: &Place, time: Timestamp, database: &mut File) -> io::Result<()> {
+    decompress(database, |decoder| place.read(&backup_name(time), decoder))
+}
+
+/// Writes the database of a backup that has any name into `database`. If the backup is damaged, the kind of the
+/// error is `InvalidData`.
+pub fn unpack_file(backup: &mut File, database: &mut File) -> io::Result<()> {
+    decompress(database, |decoder| {
+        io::copy(backup, decoder)?;
+        Ok(())
+    })
+}
+
+/// Decompresses into `output` what `write_compressed` writes.
+fn decompress(
+    output: &mut File,
+    write_compressed: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut decoder = GzDecoder::new(output);
+    let result = write_compressed(&mut decoder).and_then(|()| decoder.try_finish());
+    result.map_err(|error| match error.kind() {
+        // The decoder reports damaged content with these kinds.
+        ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::WriteZero => {
+            io::Error::new(ErrorKind::InvalidData, error)
+        }
+        _ => error,
+    })
+}

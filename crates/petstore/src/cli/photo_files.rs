@@ -1,0 +1,249 @@
+//! The files of photos, as commands copy and check them.
+
+use std::{
+    fmt::Display,
+    fs, io,
+    ops::ControlFlow,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use anyhow::Context;
+use futures_util::future::try_join_all;
+use petstore_databases::{self as databases, DatabaseUrl};
+use petstore_domain::{
+    PetId,
+    store_area::{PhotoFile, PhotoId, Resource},
+};
+use petstore_photos::{self as photos, AT_ONCE, Folder, Place};
+use petstore_system::owner::Owner;
+
+use super::runtime::Waiting;
+
+/// The suffix of the folder with the photos of a backup, after the name of the backup.
+const BACKUP_FOLDER_SUFFIX: &str = ".photos";
+
+/// Returns the path of the folder with the photos of a backup: `petstore.db.photos` for `petstore.db`.
+pub(super) fn backup_folder_path(backup: &Path) -> PathBuf {
+    let mut path = backup.as_os_str().to_owned();
+    path.push(BACKUP_FOLDER_SUFFIX);
+    path.into()
+}
+
+/// A folder with the photos of a backup, ordered by the time of its last change.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct BackupFolder {
+    changed_at: SystemTime,
+    path: PathBuf,
+}
+
+impl BackupFolder {
+    /// Returns the folder at an entry; `None` if it is not a folder of photos of this user.
+    fn from_entry(entry: &fs::DirEntry, user: u32) -> Option<Self> {
+        let path = entry.path();
+        let name = path.as_os_str().as_encoded_bytes();
+        if !name.ends_with(BACKUP_FOLDER_SUFFIX.as_bytes()) {
+            return None;
+        }
+        let metadata = entry.metadata().ok()?;
+        if !metadata.is_dir() || metadata.uid() != user {
+            return None;
+        }
+        let changed_at = metadata.modified().ok()?;
+        Some(Self { changed_at, path })
+    }
+}
+
+/// Opens the place for the photos of a new backup, whose photos are now at `source`. The place shares files with the
+/// backups next to it that belong to the same user, first with the newest.
+pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Place> {
+    let user = backup.metadata()?.uid();
+    let backup_path = Path::new(".").join(backup);
+    let parent = backup_path.parent().unwrap_or(&backup_path);
+
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(parent)? {
+        if let Ok(entry) = entry
+            && let Some(folder) = BackupFolder::from_entry(&entry, user)
+        {
+            folders.push(folder);
+        }
+    }
+    folders.sort_unstable_by(|left, right| right.cmp(left));
+
+    // The photos of a service are not a backup, whatever the name of their folder is.
+    let shared_paths = folders
+        .into_iter()
+        .map(|folder| folder.path)
+        .filter(|path| !Place::from(Folder::new(path.clone())).is(source))
+        .collect();
+    let owner = Owner::for_file(backup);
+    Ok(Folder::new(backup_folder_path(backup))
+        .with(owner, shared_paths)
+        .into())
+}
+
+/// Copies the files of the photos of a database into another place, except those that are there. Fails
+/// with this advice if some files are in neither place.
+pub(super) fn copy_all(
+    source: Place,
+    destination: Place,
+    photos: &[PhotoId],
+    advice: &str,
+) -> anyhow::Result<()> {
+    // Without photos, no thread is started.
+    if photos.is_empty() {
+        return Ok(());
+    }
+    let source_name = source.to_string();
+    let places = format!("from {source} to {destination}");
+    let (copied_count, missing) = copy_files(source, destination, photos)
+        .with_context(|| format!("the photos were not copied {places}"))?;
+
+    if copied_count > 0 {
+        super::output::print(&format!(
+            "Copied {} {places}\n",
+            counted_photos(copied_count)
+        ))?;
+    }
+    anyhow::ensure!(
+        missing.is_empty(),
+        "the database is copied, but {source_name} lacks files of {} of its {}; {advice}, or leave photos out \
+         with --photos off",
+        missing.len(),
+        counted_photos(photos.len() as u64)
+    );
+    Ok(())
+}
+
+fn counted_photos(count: u64) -> impl Display {
+    super::output::counted(count, "photo")
+}
+
+/// Copies the files of photos. Returns the number of copied photos, and the photos with missing files. See
+/// [`Place::copy_all_from`].
+pub(super) fn copy_files(
+    source: Place,
+    destination: Place,
+    photos: &[PhotoId],
+) -> io::Result<(u64, Vec<PhotoId>)> {
+    let photos = photos.to_vec();
+    Waiting::new()?.wait(async move { destination.copy_all_from(&source, &photos).await })
+}
+
+/// Returns a line about a place that several databases use; `None` if only one does.
+pub(super) fn shared_place_line(place: &Arc<Place>) -> anyhow::Result<Option<String>> {
+    let place = Arc::clone(place);
+    let marks = Waiting::new()?.wait(async move { place.marks().await })?;
+    if marks.len() <= 1 {
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "several databases use this place of photos, so no files are deleted; delete the marks of those that no longer \
+         use it, in its folder `owners`: {}\n",
+        marks.join(", ")
+    )))
+}
+
+/// The number of problems with files that a command prints.
+const MAX_PRINTED_PROBLEMS: u64 = 100;
+
+/// The problems with the files of the photos of a database.
+#[derive(Default)]
+pub(super) struct FileProblems {
+    /// The first problems, a line for each, and the number of the remaining ones.
+    pub(super) lines: Vec<String>,
+    pub(super) problem_count: u64,
+    /// The number of photos that the database has.
+    pub(super) photo_count: u64,
+}
+
+/// A photo of an animal.
+struct PetPhoto {
+    pet: PetId,
+    photo: PhotoId,
+}
+
+/// Checks the files of all photos of a database. Checks nothing without a place.
+pub(super) fn find_problems(
+    database: &DatabaseUrl,
+    place: Option<&Arc<Place>>,
+    decodes_content: bool,
+) -> anyhow::Result<FileProblems> {
+    let photos = read_photos(database)?;
+    let mut problems = FileProblems {
+        photo_count: photos.len() as u64,
+        ..FileProblems::default()
+    };
+    let Some(place) = place else {
+        return Ok(problems);
+    };
+
+    let waiting = Waiting::new()?;
+    for chunk in photos.chunks(AT_ONCE) {
+        let files: Vec<(PetId, PhotoFile)> = chunk
+            .iter()
+            .flat_map(|photo| PhotoFile::all(photo.photo).map(|file| (photo.pet, file)))
+            .collect();
+        let checks = files
+            .iter()
+            .map(|&(_, file)| file_problem(Arc::clone(place), file, decodes_content));
+        let file_problems = waiting.wait(try_join_all(checks))?;
+
+        for ((pet, file), problem) in files.iter().zip(file_problems) {
+            let Some(problem) = problem else { continue };
+            problems.problem_count += 1;
+            if problems.problem_count <= MAX_PRINTED_PROBLEMS {
+                let name = file.name();
+                let line = format!("animal {pet}: the file {name} of a photo {problem}");
+                problems.lines.push(line);
+            }
+        }
+    }
+
+    if problems.problem_count > MAX_PRINTED_PROBLEMS {
+        let remaining_count = problems.problem_count - MAX_PRINTED_PROBLEMS;
+        let line = format!("more of this kind: {remaining_count}");
+        problems.lines.push(line);
+    }
+    Ok(problems)
+}
+
+/// Returns the photos of all animals of a database.
+fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
+    let mut photos = Vec::new();
+    databases::snapshot(database)?.resources(&mut |resource| {
+        if let Resource::Pet(pet) = &resource {
+            for photo in pet.photos.all() {
+                photos.push(PetPhoto {
+                    pet: pet.id,
+                    photo: photo.id,
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(photos)
+}
+
+/// Returns the problem with a file, if it has one.
+async fn file_problem(
+    place: Arc<Place>,
+    file: PhotoFile,
+    decodes_content: bool,
+) -> io::Result<Option<&'static str>> {
+    match place.length(file).await? {
+        None if file.size.is_made_later() => return Ok(None),
+        None | Some(0) => return Ok(Some("is missing or empty")),
+        Some(_) => {}
+    }
+    if decodes_content
+        && let Some(content) = place.read(file).await?
+        && !photos::is_readable(&content)
+    {
+        return Ok(Some("cannot be decoded"));
+    }
+    Ok(None)
+}
