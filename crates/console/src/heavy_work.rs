@@ -5,9 +5,9 @@ use std::sync::Arc;
 use petstore_web::edge::{ApiError, Reader};
 use tokio::{sync::Semaphore, task};
 
-/// How many pieces of such work are done at once for members, and for strangers. Others wait in their order, each with
-/// its form, whose memory is counted.
-const AT_ONCE: usize = 1;
+/// The number of pieces of such work that are done at once for members, and for strangers. Others wait for their turn, each
+/// with its form, whose memory is counted.
+const PIECES_AT_ONCE: usize = 1;
 
 /// The turns of heavy work. Strangers have turns of their own, so that no member waits for them.
 pub(super) struct HeavyWork {
@@ -18,8 +18,8 @@ pub(super) struct HeavyWork {
 impl Default for HeavyWork {
     fn default() -> Self {
         Self {
-            of_members: Arc::new(Semaphore::new(AT_ONCE)),
-            of_strangers: Arc::new(Semaphore::new(AT_ONCE)),
+            of_members: Arc::new(Semaphore::new(PIECES_AT_ONCE)),
+            of_strangers: Arc::new(Semaphore::new(PIECES_AT_ONCE)),
         }
     }
 }
@@ -36,14 +36,15 @@ impl HeavyWork {
             Reader::Known => &self.of_members,
             Reader::Stranger(_) => &self.of_strangers,
         };
-        let turn = Arc::clone(turns).acquire_owned().await;
-        let turn = turn.map_err(|error| ApiError::internal(Arc::new(error)))?;
-        let working = task::spawn_blocking(move || {
+        let turn = Arc::clone(turns)
+            .acquire_owned()
+            .await
+            .map_err(|error| ApiError::internal(Arc::new(error)))?;
+        let task = task::spawn_blocking(move || {
             let _until_done = turn;
             work()
         });
-        working
-            .await
+        task.await
             .map_err(|error| ApiError::internal(Arc::new(error)))
     }
 }

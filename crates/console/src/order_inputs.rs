@@ -109,7 +109,7 @@ fn set<T>(member: &mut Patch<T>, value: Result<Option<T>, String>) -> Result<(),
 pub(super) enum OrderForm<'a> {
     /// The form that places an order.
     New {
-        /// The beginning of the identifiers of the inputs, because a page can have two of these forms.
+        /// The beginning of the identifiers of the inputs, because a page can have two such forms.
         id_prefix: &'a str,
     },
     /// The form of an order that exists.

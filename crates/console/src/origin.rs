@@ -1,4 +1,4 @@
-//! From where a request comes: whether its way is safe for a password, and whether a page of another
+//! The origin of a request: whether its way is safe for a password, and whether a page of another
 //! site sent it.
 
 use std::{borrow::Cow, net::IpAddr, time::Instant};
@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::state::ConsoleSettings;
 
-/// Who sends a request, as far as its way shows.
+/// The browser that sends a request, as far as the way of the request shows.
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
     /// The address of the browser.
@@ -38,37 +38,38 @@ pub(super) fn visitor(
         .unwrap_or_default()
         .to_ascii_lowercase();
     let url = settings.url.as_ref().map(Origin::as_str);
-    let (scheme, configured) = url
+    let (configured_scheme, configured_host) = url
         .and_then(|url| url.split_once("://"))
         .unwrap_or_default();
-    let is_configured = !host.is_empty() && host == configured;
+    let is_configured = !host.is_empty() && host == configured_host;
     let name = request::without_port(&host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
-        let message = texts().foreign_host(&host, configured);
+        let message = texts().foreign_host(&host, configured_host);
         return Err(ApiError::new(Problem::InvalidRequest, message));
     }
+
     let peer = client.address();
-    let is_secure = settings.tls || is_configured && scheme == "https";
-    let is_here = name == "localhost" || address.is_some_and(|address| address.is_loopback());
-    let is_safe = if is_secure {
+    let is_secure = settings.tls || is_configured && configured_scheme == "https";
+    let is_this_machine =
+        name == "localhost" || address.is_some_and(|address| address.is_loopback());
+    let is_safe = if settings.tls {
+        true
+    } else if is_secure {
         let is_proxy = peer.is_loopback() || settings.trusted_proxies.contain(peer);
-        settings.tls || is_proxy && !came_over_http(&request.headers)
+        is_proxy && !came_over_http(&request.headers)
     } else {
-        peer.is_loopback() && (is_here || is_configured)
+        peer.is_loopback() && (is_this_machine || is_configured)
     };
     if !is_safe {
-        return Err(ApiError::new(
-            Problem::InsufficientScope,
-            texts().needs_https,
-        ));
+        let message = texts().needs_https;
+        return Err(ApiError::new(Problem::InsufficientScope, message));
     }
-    let address = forwarded::client(peer, &request.headers, &settings.trusted_proxies);
-    let origin = format!("{}://{host}", if is_secure { "https" } else { "http" });
+    let scheme = if is_secure { "https" } else { "http" };
     Ok(Visitor {
-        address,
+        address: forwarded::client(peer, &request.headers, &settings.trusted_proxies),
         is_secure,
-        origin,
+        origin: format!("{scheme}://{host}"),
     })
 }
 
@@ -106,7 +107,7 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     Err(ApiError::new(Problem::InsufficientScope, message))
 }
 
-/// Returns the site that sent a form, if it is another host than that of the request: another site, or
+/// Returns the site that sent a form, if it is not the host of the request: another site, or
 /// the console itself through a proxy that does not forward the host.
 fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
     let mut origins = headers
@@ -116,7 +117,7 @@ fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h s
     origins.find(|origin| origin.contains("://") && *origin != visitor.origin)
 }
 
-/// Writes to the log, from time to time, that a form came from another host than that of the request,
+/// Writes to the log, from time to time, that a form did not come from the host of the request,
 /// because a proxy that does not forward the host looks the same.
 pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor, form: &HeaderMap) {
     let Some(foreign) = foreign_origin(visitor, form) else {

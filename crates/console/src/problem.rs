@@ -14,7 +14,7 @@ use super::{
     visit::{MAX_FORM_FIELDS, Visit},
 };
 
-/// The problem, the next step, and the id by which an operator finds the cause in the log.
+/// Returns the title of a problem, and a text with the problem, the next step, and the id by which an operator finds the cause in the log.
 fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
     let (title, message, next) = texts().problem(error.problem());
     let message = message.unwrap_or_else(|| match error.problem() {
@@ -36,7 +36,7 @@ fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup)
     (title, content)
 }
 
-/// The error of a form that cannot be read, in the language of the member.
+/// Returns the error of a form that cannot be read, in the language of the member.
 pub(super) fn translate_unreadable_form(error: ApiError) -> ApiError {
     match error.problem() {
         Problem::InvalidRequest | Problem::InvalidBody => error.saying(texts().incomplete_form),
@@ -49,7 +49,8 @@ pub(super) fn too_many_fields(problem: Problem) -> ApiError {
     ApiError::new(problem, texts().form_too_large(MAX_FORM_FIELDS))
 }
 
-/// The error with its page, which has the menu of the member who is signed in.
+/// Returns the error with a page that has the menu of the member who is signed in. Without a session, the error stays as it
+/// is.
 pub(super) fn with_menu(
     mut error: ApiError,
     visit: &Visit<'_>,
@@ -76,7 +77,7 @@ pub(super) fn with_menu(
     error
 }
 
-/// The page about an error.
+/// Returns the page about an error, and the cause for the log.
 pub(super) fn error_page(
     mut error: ApiError,
     _: &Parts,
@@ -89,7 +90,7 @@ pub(super) fn error_page(
         let (title, content) = content(&error, request_id);
         layout::page(status, &StoreFacts::default(), title, &content)
     };
-    // `Allow`, `Retry-After` and `Connection` are as for programs.
+    // The header fields `Allow`, `Retry-After` and `Connection` are the same as in a response to a program.
     let (for_programs, cause) = error.into_response();
     for (name, value) in for_programs.headers() {
         response.headers_mut().entry(name).or_insert(value.clone());

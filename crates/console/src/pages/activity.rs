@@ -1,4 +1,4 @@
-//! The audit trail with the newest entries first, searched and exported.
+//! The audit trail with the newest entries first, and the search for entries.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -10,7 +10,7 @@ use petstore_domain::{
         AuditEntry, AuditPosition, AuditQuery, AuditType, Category, FieldSet, JournalSubject,
         OrderId, StorePet, SubjectKind,
     },
-    text::{self, formulas::without_formulas},
+    text,
 };
 
 use super::{
@@ -23,15 +23,6 @@ use crate::prelude::*;
 /// The number of entries on a page.
 const ENTRIES_ON_PAGE: u32 = 50;
 
-/// The length after which an export ends, in bytes. It ends after the present part of the log.
-const MAX_EXPORTED_BYTES: usize = 4 << 20;
-
-/// The number of parts of the log after which an export ends.
-const MAX_EXPORTED_PARTS: usize = 400;
-
-/// The number of entries that an export reads at once.
-const ENTRIES_PER_READ: u32 = 100;
-
 /// The number of parts of the log that one page looks through.
 const MAX_PARTS_FOR_PAGE: usize = 4;
 
@@ -39,7 +30,7 @@ const MAX_PARTS_FOR_PAGE: usize = 4;
 const FILTERS: [&str; 4] = ["since", "until", "animal", "type"];
 
 /// Parses the fields of the search as they are in links. An invalid field selects everything.
-fn parse_search(fields: &Form) -> AuditQuery {
+pub(super) fn parse_search(fields: &Form) -> AuditQuery {
     let subject = fields.integer("animal").map(|id| JournalSubject {
         kind: SubjectKind::Pet.into(),
         id: Some(id),
@@ -98,7 +89,7 @@ struct Subjects {
 }
 
 impl Subjects {
-    /// Loads the subjects of these entries.
+    /// Loads the subjects of the entries.
     async fn load(desk: &Desk<'_>, entries: &[AuditEntry]) -> Result<Self, ApiError> {
         let mut category_ids = BTreeSet::new();
         let mut order_ids = Vec::new();
@@ -220,16 +211,16 @@ fn search_form(fields: &Form) -> Markup {
 }
 
 /// The cells of an entry that a page and an export have.
-struct EntryCells<'a> {
-    time: Timestamp,
-    actor: &'a NamedActor,
-    action: String,
-    subject: &'a JournalSubject,
+pub(super) struct EntryCells<'a> {
+    pub(super) time: Timestamp,
+    pub(super) actor: &'a NamedActor,
+    pub(super) action: String,
+    pub(super) subject: &'a JournalSubject,
 }
 
 impl<'a> EntryCells<'a> {
     /// Returns the cells of an entry.
-    fn new(entry: &'a AuditEntry) -> Self {
+    pub(super) fn new(entry: &'a AuditEntry) -> Self {
         match entry {
             AuditEntry::Change(change) => Self {
                 time: change.at,
@@ -351,60 +342,4 @@ fn difference(details: &[(Cow<'static, str>, String)], name: &str, former_value:
             ins { (markup::text(&present_words, SHORT)) }
         }
     }
-}
-
-/// Exports the entries that the search selects as CSV.
-pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut query = parse_search(&desk.visit.query);
-    query.limit = ENTRIES_PER_READ;
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut length = 0;
-    write_row(
-        &mut writer,
-        ["time", "who", "what", "about", "before", "after"],
-    );
-    for part in 1.. {
-        let (entries, next) = desk.store().list_audit(&query).await?;
-        for entry in &entries {
-            length += write_entry(&mut writer, entry);
-        }
-        query.after = next;
-        if next.is_none() {
-            break;
-        }
-        if length >= MAX_EXPORTED_BYTES || part == MAX_EXPORTED_PARTS {
-            write_row(&mut writer, [texts().export_cut, "", "", "", "", ""]);
-            break;
-        }
-    }
-    let name = format!("petstore-activity-{}.csv", desk.visit.now.strftime("%F"));
-    Ok(Reply::Csv(name, writer.into_inner().unwrap_or_default()))
-}
-
-/// Writes an entry as a row, and returns the number of its bytes.
-fn write_entry(writer: &mut csv::Writer<Vec<u8>>, entry: &AuditEntry) -> usize {
-    let cells = EntryCells::new(entry);
-    let time = cells.time.to_string();
-    let actor = wording::actor(cells.actor);
-    let subject = cells.subject.to_string();
-    let (before, after) = match entry {
-        AuditEntry::Change(change) => (change.before.as_deref(), change.after.as_deref()),
-        AuditEntry::Act { .. } => (None, None),
-    };
-    let row = [
-        &*time,
-        &*actor,
-        &*cells.action,
-        &*subject,
-        before.unwrap_or(""),
-        after.unwrap_or(""),
-    ];
-    write_row(writer, row);
-    row.iter().map(|cell| cell.len()).sum()
-}
-
-/// Writes a row whose cells no spreadsheet takes for formulas.
-fn write_row(writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]) {
-    // A write to memory cannot fail.
-    let _ = writer.write_record(cells.map(without_formulas).map(Cow::into_owned));
 }

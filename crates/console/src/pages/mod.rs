@@ -3,6 +3,7 @@
 //! [`super::staff`].
 
 mod activity;
+mod activity_export;
 mod add_many;
 mod add_one;
 mod animal;
@@ -31,6 +32,7 @@ mod import_preview;
 mod live;
 pub(super) mod logo;
 mod new_order_form;
+mod order_list;
 mod order_rows;
 mod order_search;
 mod orders;
@@ -46,6 +48,7 @@ mod selected;
 mod several;
 mod store;
 mod today;
+mod today_sections;
 mod typed_age;
 mod undo;
 mod value_reader;
@@ -157,7 +160,7 @@ routes! {
     addMany            POST "/add/many"                        staff!(Clerk, add_many::add_many).with_action(|texts| texts.add_animals);
     categories         GET  "/categories"                      staff!(Viewer, categories::list, &Errors::default());
     saveCategory       POST "/categories"                      staff!(Clerk, categories::save).with_action(|texts| texts.name_category_heading);
-    orders             GET  "/orders"                          staff!(Viewer, orders::list);
+    orders             GET  "/orders"                          staff!(Viewer, order_list::list);
     order              GET  "/orders/{id}"                     staff!(Viewer, orders::show, &Errors::default());
     completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete).with_action(|texts| texts.sell);
     cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel).with_action(|texts| texts.cancel_reservation);
@@ -165,7 +168,7 @@ routes! {
     returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).with_action(|texts| texts.take_back);
     reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).with_action(|texts| texts.reserve);
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
-    exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
+    exportActivity     GET  "/activity/export"                 staff!(Manager, activity_export::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
     addField           POST "/settings/fields"                 staff!(Manager, fields::add).with_action(|texts| texts.add_field);
     writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).with_action(|texts| texts.write_labels);
@@ -267,8 +270,8 @@ impl Target {
     }
 }
 
-/// The largest form, in bytes: a name of 64 KiB, whose bytes a browser may each spell with three, the same for the
-/// initial value, and the other fields.
+/// The largest form, in bytes: a name of 64 KiB and its initial value, each spelled by the browser with up to three bytes
+/// for each byte, and the other fields.
 const MAX_FORM_BYTES: usize = 512 << 10;
 
 /// The largest form with a list of animals from a spreadsheet, in bytes.

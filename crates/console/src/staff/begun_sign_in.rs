@@ -82,7 +82,7 @@ impl BegunSignIn {
         Some(list.remove(index))
     }
 
-    /// Gives the browser the first of these sign-ins, in place of those in its cookie.
+    /// Replaces the sign-ins in the cookie of the browser by the first [`MAX_BEGUN`] of the list.
     pub(super) fn save(list: Vec<Self>, visit: &Visit<'_>, response: &mut Response) {
         let texts: Vec<String> = list
             .into_iter()

@@ -1,4 +1,5 @@
-//! A form that was filled in before a sign-in. The member sees what it is, and then sends it or not.
+//! The page of a form that was filled in before a sign-in. The member reads its action and its values, and then sends it
+//! or not.
 
 use hyper::StatusCode;
 use petstore_domain::{
@@ -27,7 +28,7 @@ const SELECTED: &str = "/animals/selected";
 /// The inputs of the form for ticked animals that are no filters.
 const INPUTS_OF_SELECTED: [&str; 6] = ["to", "until", "why", "value", "contact", "price"];
 
-/// The inputs whose values nobody may read on the screen: passwords, codes, and what passkeys and sessions consist of.
+/// The inputs whose values nobody may read on the screen: passwords, codes, and the parts of passkeys and sessions.
 const SECRETS: [&str; 13] = [
     "current",
     "new",
@@ -44,7 +45,7 @@ const SECRETS: [&str; 13] = [
     "key",
 ];
 
-/// The inputs that nobody types, and those that the page shows in another way.
+/// The inputs that nobody types, and the inputs that the page shows in another way.
 const UNTYPED: [&str; 10] = [
     "do",
     "pet",
@@ -58,52 +59,54 @@ const UNTYPED: [&str; 10] = [
     "until-offset",
 ];
 
-/// A page that shows the form to this path, and sends it when the member presses the button.
+/// Returns a page that shows the form to this path, and sends it when the member presses the button. The status is 409 if
+/// another member filled in the form.
 pub(crate) async fn page(
     visit: &Visit<'_>,
     member: &StaffMember,
     path: &str,
     form: &Form,
 ) -> Result<Response, ApiError> {
-    let mine = member.name.as_str();
-    let what = what(visit, member, path, form).await?;
-    let Some(owner) = desk::owner_of(form).filter(|owner| *owner != member.id) else {
-        let content = html! {
-            p { (texts().send_kept_hint) }
-            (what)
-            (send(path, form, &html! { button.main { (texts().send_kept) } }))
-        };
-        return Ok(layout::page(
-            StatusCode::OK,
-            &visit.facts,
-            texts().continue_label,
-            &content,
-        ));
+    let description = description(visit, member, path, form).await?;
+    let owner = match desk::owner_of(form) {
+        Some(owner) if owner != member.id => owner,
+        _ => {
+            let button = html! { button.main { (texts().send_kept) } };
+            let content = html! {
+                p { (texts().send_kept_hint) }
+                (description)
+                (send_form(path, form, &button))
+            };
+            let title = texts().continue_label;
+            return Ok(layout::page(StatusCode::OK, &visit.facts, title, &content));
+        }
     };
-    let owner = visit
-        .console
-        .app
-        .store
-        .find_staff(StaffKey::Id(owner))
-        .await?;
-    let owner = owner.map_or_else(
-        || texts().somebody.to_owned(),
-        |of| of.name.as_str().to_owned(),
-    );
+
+    let key = StaffKey::Id(owner);
+    let owner = visit.console.app.store.find_staff(key).await?;
+    let owner_name = match &owner {
+        Some(owner) => owner.name.as_str(),
+        None => texts().somebody,
+    };
+    let member_name = member.name.as_str();
+    let button = html! { button { (texts().send_as(member_name)) } };
+    let own_form = desk::given_to(form, member.id);
     let content = html! {
-        p { (texts().form_of(&owner, mine)) }
-        (what)
-        (send(path, &desk::given_to(form, member.id), &html! { button { (texts().send_as(mine)) } }))
+        p { (texts().form_of(owner_name, member_name)) }
+        (description)
+        (send_form(path, &own_form, &button))
     };
+    let title = texts().form_of_another;
     Ok(layout::page(
         StatusCode::CONFLICT,
         &visit.facts,
-        texts().form_of_another,
+        title,
         &content,
     ))
 }
 
-fn send(path: &str, form: &Form, button: &Markup) -> Markup {
+/// Renders the fields of a form as hidden ones, with the button that sends them.
+fn send_form(path: &str, form: &Form, button: &Markup) -> Markup {
     html! {
         form method="post" action=(path) {
             @for (name, value) in form.fields() {
@@ -114,8 +117,8 @@ fn send(path: &str, form: &Form, button: &Markup) -> Markup {
     }
 }
 
-/// The action of the form, and the typed values, for the member who is signed in.
-async fn what(
+/// Renders the action of the form, its subjects, and the typed values, as far as this member may see them.
+async fn description(
     visit: &Visit<'_>,
     member: &StaffMember,
     path: &str,
@@ -137,15 +140,7 @@ async fn what(
             }
             @if !question.is_empty() { dd { (markup::text(question, LONG)) } }
             dd.muted { code { (markup::readable(path, LONG)) } }
-            @if let Some(order) = subjects.order { dt { (texts().order) } dd { (order.id) } }
-            @if let Some(name) = subjects.member {
-                dt { (texts().subject(SubjectKind::Staff)) }
-                dd { (markup::name(&name, SHORT)) }
-            }
-            @for pet in subjects.animals {
-                dt { (texts().animal) }
-                dd { (markup::name(pet.name.as_str(), SHORT)) " (" (pet.id) ")" }
-            }
+            (subjects.show())
             @for value in values {
                 dt { (value.label) }
                 dd { (markup::text(&value.words, SHORT)) }
@@ -194,15 +189,37 @@ impl Subjects {
             let subject = store.find_staff(StaffKey::Id(StaffId(id))).await?;
             subjects.member = subject.map(|subject| subject.name.as_str().to_owned());
         }
-        let ticked = form
-            .all("pet")
-            .filter_map(|pet| PetId::new(text::integer(pet.split(':').next()?)?));
-        animals.extend(ticked.take(MAX_NAMED_ANIMALS));
+        let ticked_animals = form.all("pet").filter_map(ticked_animal);
+        animals.extend(ticked_animals.take(MAX_NAMED_ANIMALS));
         for id in animals {
             subjects.animals.extend(store.get_store_pet(id).await?);
         }
         Ok(subjects)
     }
+
+    /// Renders the entries.
+    fn show(&self) -> Markup {
+        html! {
+            @if let Some(order) = &self.order {
+                dt { (texts().order) }
+                dd { (order.id) }
+            }
+            @if let Some(name) = &self.member {
+                dt { (texts().subject(SubjectKind::Staff)) }
+                dd { (markup::name(name, SHORT)) }
+            }
+            @for pet in &self.animals {
+                dt { (texts().animal) }
+                dd { (markup::name(pet.name.as_str(), SHORT)) " (" (pet.id) ")" }
+            }
+        }
+    }
+}
+
+/// Parses the value of the box of a ticked animal, such as `7:12`: its number, and its version.
+fn ticked_animal(value: &str) -> Option<PetId> {
+    let number = value.split(':').next()?;
+    PetId::new(text::integer(number)?)
 }
 
 /// A value that somebody has typed or chosen, with the label of its input.

@@ -1,4 +1,4 @@
-//! The challenges that passkeys sign, and the checks of what a browser sends for a passkey.
+//! The challenges that passkeys sign, and the checks of a signed challenge.
 
 use std::future::{Ready, ready};
 
@@ -39,7 +39,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 
-/// Decodes a part of what a browser sends; empty if it is missing or invalid.
+/// Decodes a field that a browser sends for a passkey; empty if it is missing or invalid.
 pub(super) fn decoded_part(visit: &Visit<'_>, name: &str) -> Vec<u8> {
     BASE64.decode(visit.form.raw(name)).unwrap_or_default()
 }

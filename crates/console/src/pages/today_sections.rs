@@ -1,0 +1,226 @@
+//! The sections of the page Today with links to orders and animals.
+
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use jiff::{Timestamp, ToSpan};
+use petstore_domain::store_area::{
+    AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Order, OrderId, OrderStatus, StorePet,
+};
+use petstore_languages::look::Animal;
+
+use super::{
+    category_names,
+    order_rows::{self, OrderRow},
+};
+use crate::prelude::*;
+
+/// The number of sales that the page counts.
+const MAX_COUNTED_SALES: u32 = 500;
+
+/// The number of animals or orders that a section shows.
+pub(super) const MAX_ENTRIES_IN_SECTION: usize = 20;
+
+pub(super) const SECONDS_PER_DAY: i64 = 86_400;
+
+/// The time for which an animal has just arrived, in hours.
+const ARRIVAL_HOURS: i64 = 7 * 24;
+
+/// Returns the number of whole days in UTC since 1 January 1970.
+pub(super) fn day_number(time: Timestamp) -> i64 {
+    time.as_second().div_euclid(SECONDS_PER_DAY)
+}
+
+/// A section with links to orders or animals.
+struct Section<'a> {
+    title: &'a str,
+    /// The number of all entries, also of those that the section does not show.
+    count: usize,
+    /// Whether there are more entries than were counted.
+    has_more: bool,
+    list_path: &'a str,
+    list_label: &'a str,
+    /// The content above the entries.
+    introduction: Markup,
+    entries: Vec<SectionEntry>,
+}
+
+/// An animal, or the order of an animal.
+struct SectionEntry {
+    path: String,
+    /// The name of the animal; empty if it is deleted.
+    name: String,
+    detail: String,
+}
+
+impl Section<'_> {
+    /// Renders the section, or nothing without entries.
+    fn show(&self) -> Markup {
+        let shown_count = self.count.min(MAX_ENTRIES_IN_SECTION);
+        html! {
+            @if self.count > 0 {
+                section.stack {
+                    div.head {
+                        h2 { (self.title) " (" (count_text(shown_count, self.count, self.has_more)) ")" }
+                        a href=(self.list_path) { (self.list_label) }
+                    }
+                    (self.introduction)
+                    ul.chips {
+                        @for entry in &self.entries {
+                            li {
+                                a href=(entry.path) {
+                                    (markup::name(&entry.name, SHORT))
+                                    span.muted { (entry.detail) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the number of shown entries and the number of all, such as `20 of 45`, or one number if they are equal. With
+/// `has_more`, the number of all is `45+`.
+pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> String {
+    let plus = if has_more { "+" } else { "" };
+    let count = format!("{count}{plus}");
+    if count == shown_count.to_string() {
+        count
+    } else {
+        texts().shown_of(shown_count, &count)
+    }
+}
+
+/// Renders the orders that were sold today and are still sold, the newest first.
+pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+    let mut sales = sales_of_today(desk).await?;
+    let hidden_orders = sales
+        .orders
+        .split_off(sales.orders.len().min(MAX_ENTRIES_IN_SECTION));
+    let shown_rows = order_rows::with_pets(desk, sales.orders).await?;
+
+    let mut entries = Vec::new();
+    for OrderRow { order, pet } in &shown_rows {
+        let price = order.price.as_ref();
+        entries.push(SectionEntry {
+            path: format!("/orders/{}", order.id),
+            name: pet
+                .as_ref()
+                .map_or_else(String::new, |pet| pet.name.as_str().to_owned()),
+            detail: price.map_or_else(String::new, |price| amount(price.as_str(), desk.currency())),
+        });
+    }
+    let count = shown_rows.len() + hidden_orders.len();
+    let mut rows = shown_rows;
+    rows.extend(hidden_orders.into_iter().map(OrderRow::without_pet));
+    let sums = order_rows::sums(desk, &rows);
+
+    let section = Section {
+        title: texts().sold_today,
+        count,
+        has_more: sales.has_more,
+        list_path: "/orders?status=completed",
+        list_label: texts().all_sales,
+        introduction: html! { @if !sums.is_empty() { p { (sums) } } },
+        entries,
+    };
+    Ok(section.show())
+}
+
+/// The sales of a day.
+struct Sales {
+    orders: Vec<Order>,
+    /// Whether there are more than were counted.
+    has_more: bool,
+}
+
+/// Loads the orders that were sold today and are still sold, the newest first. The log says which orders were completed
+/// today, also those that were placed long ago.
+async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
+    let now = desk.visit.now;
+    let midnight = Timestamp::from_second(day_number(now) * SECONDS_PER_DAY).unwrap_or(now);
+    let query = AuditQuery {
+        kind: AuditType::parse(ChangeType::OrderCompleted.as_str()),
+        since: Some(midnight),
+        newest_first: true,
+        limit: MAX_COUNTED_SALES,
+        ..AuditQuery::default()
+    };
+    let (entries, next) = desk.store().list_audit(&query).await?;
+    let mut ids = BTreeSet::new();
+    for entry in entries {
+        if let AuditEntry::Change(change) = entry {
+            ids.extend(change.subject.id.and_then(OrderId::new));
+        }
+    }
+
+    let mut orders = order_rows::load_orders(desk, ids.into_iter().rev()).await?;
+    orders.retain(|order| {
+        order.status == OrderStatus::Completed
+            && order
+                .closed_at
+                .is_some_and(|closed_at| closed_at >= midnight)
+    });
+    orders.sort_by_key(|order| Reverse(order.closed_at));
+    Ok(Sales {
+        orders,
+        has_more: next.is_some(),
+    })
+}
+
+/// Renders the newest animals that arrived in the last week without a photo or a microchip.
+pub(super) async fn incomplete_pets(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+) -> Result<Markup, StoreError> {
+    let (mut newest, next) = desk
+        .store()
+        .list_on_offer(None, category_names::largest_page_limit(), false)
+        .await?;
+    let read_count = newest.len();
+    let now = desk.visit.now;
+    let since = now.checked_sub(ARRIVAL_HOURS.hours()).unwrap_or(now);
+    newest.retain(|pet| pet.created_at.is_some_and(|created_at| created_at >= since));
+
+    let mut entries = Vec::new();
+    for pet in &newest {
+        let missing_parts = missing_parts(desk, fields, pet);
+        if !missing_parts.is_empty() {
+            entries.push(SectionEntry {
+                path: format!("/animals/{}", pet.id),
+                name: pet.name.as_str().to_owned(),
+                detail: missing_parts.join(", "),
+            });
+        }
+    }
+    let count = entries.len();
+    entries.truncate(MAX_ENTRIES_IN_SECTION);
+
+    let section = Section {
+        title: texts().incomplete,
+        count,
+        has_more: next.is_some() && newest.len() == read_count,
+        list_path: "/animals",
+        list_label: texts().newest_animals,
+        introduction: html! {},
+        entries,
+    };
+    Ok(section.show())
+}
+
+/// Returns the texts that say that an animal has no photo, or no microchip although its kind of animal has one.
+fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
+    let mut missing_parts = Vec::new();
+    let can_have_photos = desk.app().photos.place().is_some();
+    if can_have_photos && pet.photos.all().is_empty() {
+        missing_parts.push(texts().no_photo);
+    }
+    if let Some(field) = fields.find("microchip")
+        && pet.fields.get(field.name.as_str()).is_none()
+        && Animal::whole(pet, fields).is_chipped()
+    {
+        missing_parts.push(texts().no_chip);
+    }
+    missing_parts
+}
