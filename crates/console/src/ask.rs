@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The field of a form with the question to which the member said yes.
-pub(super) const SURE: &str = "sure";
+pub(super) const CONFIRMATION: &str = "sure";
 
 /// A question about the form of this request.
 pub(super) struct Question<'a> {
@@ -27,7 +27,7 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// Whether the member said yes to a question about this form.
     pub(super) fn is_answered(form: &Form) -> bool {
-        !form.raw(SURE).is_empty()
+        !form.raw(CONFIRMATION).is_empty()
     }
 
     /// Asks before access ends, or messages stop. `verb` is the label of the button, and `object` names its object.
@@ -52,7 +52,7 @@ impl Question<'_> {
     pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
         let form = &desk.visit.form;
         let question = format!("{} {}", self.title, self.effects.join(" "));
-        if form.raw(SURE) == question {
+        if form.raw(CONFIRMATION) == question {
             return None;
         }
         let path = desk.visit.request.uri.path();
@@ -62,10 +62,10 @@ impl Question<'_> {
                 @for effect in &self.effects { p { (effect) } }
                 (details)
                 form.buttons method="post" action=(path) {
-                    @for (name, value) in form.fields().iter().filter(|(name, _)| name != SURE) {
+                    @for (name, value) in form.fields().iter().filter(|(name, _)| name != CONFIRMATION) {
                         input type="hidden" name=(name) value=(value);
                     }
-                    input type="hidden" name=(SURE) value=(question);
+                    input type="hidden" name=(CONFIRMATION) value=(question);
                     button.main { (self.yes) }
                     a.button.quiet href=(self.back) { (texts().go_back) }
                 }

@@ -174,19 +174,19 @@ impl<'a> Input<'a> {
     }
 
     /// Marks the input as one that people may leave empty.
-    pub(super) fn as_optional(mut self) -> Self {
+    pub(super) fn make_optional(mut self) -> Self {
         self.is_optional = true;
         self
     }
 
     /// Makes the browser demand a value.
-    pub(super) fn as_required(mut self) -> Self {
+    pub(super) fn make_required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
     /// Makes the input one for several lines.
-    pub(super) fn as_textarea(mut self) -> Self {
+    pub(super) fn make_multiline(mut self) -> Self {
         self.kind = "textarea";
         self
     }

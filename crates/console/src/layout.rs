@@ -29,7 +29,7 @@ impl MenuEntry {
     }
 }
 
-/// The main menu.
+/// The main menu, from left to right.
 const MENU: &[MenuEntry] = &[
     MenuEntry::new("/", |texts| texts.today, Role::Viewer),
     MenuEntry::new("/animals", |texts| texts.animals_heading, Role::Viewer),

@@ -164,7 +164,7 @@ impl Interface for Console {
             Admission::Member(session) => session,
             Admission::Elsewhere(response) => return Ok(response),
         };
-        open_page(route.target, visit, session, body).await
+        open_page(route.target, visit, *session, body).await
     }
 
     fn respond_to(
@@ -188,12 +188,12 @@ impl Interface for Console {
 /// The outcome of the checks of a request for a page of the staff.
 enum Admission {
     /// The member may open the page.
-    Member(Session),
+    Member(Box<Session>),
     /// The browser gets this response instead, such as the form to sign in.
     Elsewhere(Response),
 }
 
-/// The steps of [`Interface::process`], in their order.
+/// The steps of [`Interface::process`], first to last.
 impl Console {
     /// Returns the error for a request without a route, with the menu of the member who is signed in.
     async fn without_route(
@@ -292,7 +292,7 @@ impl Console {
             let response = staff::kept_page(visit, &session.member, path, &visit.form).await?;
             return Ok(Admission::Elsewhere(response));
         }
-        Ok(Admission::Member(session))
+        Ok(Admission::Member(Box::new(session)))
     }
 
     /// Whether the settings require a second factor that the member does not have. A member who signs in at a provider

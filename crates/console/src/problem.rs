@@ -90,7 +90,7 @@ pub(super) fn error_page(
         let (title, content) = content(&error, request_id);
         layout::page(status, &StoreFacts::default(), title, &content)
     };
-    // The header fields `Allow`, `Retry-After` and `Connection` are the same as in a response to a program.
+    // The header fields `Allow`, `Retry-After` and `Connection` have the values of a response to a program.
     let (for_programs, cause) = error.into_response();
     for (name, value) in for_programs.headers() {
         response.headers_mut().entry(name).or_insert(value.clone());

@@ -113,14 +113,14 @@ impl UsedTextMemory {
         self.texts
             .lock()
             .iter()
-            .any(|used| used.text == text && used.is_remembered_at(now))
+            .any(|entry| entry.text == text && entry.is_remembered_at(now))
     }
 
     /// Uses this text, unless it was used before. Returns whether it comes for the first time.
     pub(super) fn take(&self, text: &str, now: Timestamp) -> bool {
         let mut texts = self.texts.lock();
-        texts.retain(|used| used.is_remembered_at(now));
-        if texts.iter().any(|used| used.text == text) {
+        texts.retain(|entry| entry.is_remembered_at(now));
+        if texts.iter().any(|entry| entry.text == text) {
             return false;
         }
         if texts.len() == Self::MAX {

@@ -179,7 +179,7 @@ impl StoreInput {
         }
         match self.kind {
             "select" => input.choose(&self.choices()),
-            "textarea" => input.as_textarea().show(),
+            "textarea" => input.make_multiline().show(),
             inputmode => {
                 input.inputmode = inputmode;
                 input.show()

@@ -204,16 +204,13 @@ impl Provider {
             .append_pair("code", code)
             .append_pair("redirect_uri", &sign_in.redirect)
             .append_pair("code_verifier", &sign_in.verifier);
-        let authorization = match &self.settings.client_secret {
-            Some(secret) => Some(basic_authorization(client_id, secret)),
-            None => {
-                body.append_pair("client_id", client_id);
-                None
-            }
-        };
+        let secret = self.settings.client_secret.as_ref();
+        if secret.is_none() {
+            body.append_pair("client_id", client_id);
+        }
         CodeForm {
             body: body.finish(),
-            authorization,
+            authorization: secret.map(|secret| basic_authorization(client_id, secret)),
         }
     }
 

@@ -35,9 +35,9 @@ pub(super) struct Key {
 enum KeyKind {
     /// The modulus `n` and the exponent `e`.
     Rsa { n: Vec<u8>, e: Vec<u8> },
-    /// The uncompressed point.
+    /// The point on the curve, with both coordinates.
     P256(Vec<u8>),
-    /// The point.
+    /// The point on the curve, as RFC 8032 encodes it.
     Ed25519(Vec<u8>),
 }
 

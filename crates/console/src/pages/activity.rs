@@ -279,9 +279,9 @@ fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<Stri
     if let Some(member) = subjects.member(subject) {
         return html! { bdi { (member.name.as_str()) } };
     }
-    let label = match name {
-        Some(name) => markup::name(&name, SHORT),
-        None => html! { (wording::subject(subject)) },
+    let label = html! {
+        @if let Some(name) = name { (markup::name(&name, SHORT)) }
+        @else { (wording::subject(subject)) }
     };
     let path = match (subject.kind.known(), subject.id) {
         (Some(SubjectKind::Pet), Some(id)) => format!("/animals/{id}"),

@@ -78,7 +78,7 @@ pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: 
             section.card {
                 h2 { (texts().add_many) }
                 form.fields method="post" action="/add/preview" data-draft {
-                    (lines.as_textarea().show())
+                    (lines.make_multiline().show())
                     div { button { (texts().preview) } }
                 }
             }

@@ -165,8 +165,8 @@ fn withdrawal_form(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let reason_input = Input::from_form("why", texts().reason_label, form, errors);
     let note_input = Input::from_form("remark", texts().note, form, errors)
-        .as_textarea()
-        .as_optional();
+        .make_multiline()
+        .make_optional();
     let is_filled_in = !form.raw("why").is_empty() || !form.raw("remark").is_empty();
     html! {
         details.card open[is_filled_in || errors.message_for("why").is_some()] {

@@ -68,8 +68,8 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
     };
     let choices_input = Input::from_form("choices", choices_label, form, errors)
         .with_hint(texts().field_choices_hint)
-        .as_textarea()
-        .as_optional();
+        .make_multiline()
+        .make_optional();
     let position_input = Input::from_form("position", texts().field_position, form, errors)
         .with_hint(texts().field_position_hint);
     let public_box = Input::from_form("public", texts().field_public, form, errors)

@@ -88,7 +88,7 @@ fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         .with_hint(texts().field_label_hint);
     let name_input = Input::from_form("name", texts().field_name, form, errors)
         .with_hint(texts().field_name_hint)
-        .as_optional();
+        .make_optional();
     html! {
         form.fields method="post" action=(FIELDS_PATH) {
             (desk.key("field"))

@@ -48,7 +48,7 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
             (column_inputs(pet_table, preview.schema.fields))
             details open[is_wrong] {
                 summary { (texts().change_lines) }
-                (Input::from_form("lines", texts().paste, form, errors).as_textarea().show())
+                (Input::from_form("lines", texts().paste, form, errors).make_multiline().show())
             }
             div { button { (texts().preview_again) } }
         }

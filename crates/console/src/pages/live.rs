@@ -89,7 +89,7 @@ impl Stream {
     }
 }
 
-/// Returns the event for changes of these animals: `data: 7 12`, or `data: *` for many or unknown ones.
+/// Returns the event for changes of animals: `data: 7 12`, or `data: *` for many or unknown ones.
 fn event(pets: Option<&[i64]>) -> Bytes {
     let data = match pets {
         Some(pets) if pets.len() <= MAX_NAMED_PETS => pets

@@ -217,7 +217,7 @@ pub(super) enum Target {
 /// The requirements of a route on the session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Requirements {
-    /// The least role.
+    /// The least role of the members who may open the page.
     pub(super) role: Role,
     /// Whether the page opens only within five minutes after the member has given the password again.
     pub(super) password: bool,

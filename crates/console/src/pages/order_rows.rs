@@ -52,7 +52,7 @@ pub(super) async fn load_orders(
     Ok(orders.into_iter().flatten().collect())
 }
 
-/// Loads the animals of these orders.
+/// Loads the animals of orders.
 pub(super) async fn with_pets(
     desk: &Desk<'_>,
     orders: Vec<Order>,
@@ -94,7 +94,7 @@ fn telephone(contact: &str) -> Option<String> {
         .find_map(|text| telephone_number(text.trim()))
 }
 
-/// Returns the telephone number that consists of these digits and separators, unless they are a date.
+/// Returns the telephone number that consists of digits and separators, unless they are a date.
 fn telephone_number(text: &str) -> Option<String> {
     if is_date(text) {
         return None;
@@ -135,9 +135,12 @@ pub(super) fn call(contact: &str) -> Markup {
 
 /// Returns the sum of the prices of the sold orders, and the sum of the prices of the reserved ones, in words.
 pub(super) fn sums(desk: &Desk<'_>, rows: &[OrderRow]) -> String {
-    let sold = sum_of_status(desk, rows, OrderStatus::Completed);
-    let reserved = sum_of_status(desk, rows, OrderStatus::Reserved);
-    let sums: Vec<String> = sold.into_iter().chain(reserved).collect();
+    let sum_of_sales = sum_of_status(desk, rows, OrderStatus::Completed);
+    let sum_of_reservations = sum_of_status(desk, rows, OrderStatus::Reserved);
+    let sums: Vec<String> = sum_of_sales
+        .into_iter()
+        .chain(sum_of_reservations)
+        .collect();
     sums.join(" · ")
 }
 
@@ -213,7 +216,7 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
     }
 }
 
-/// Returns the heading for the days of these orders, which says whether they were sold, were closed, or end.
+/// Returns the heading for the days of orders, which says whether they were sold, were closed, or end.
 fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
     let are_sold = orders
         .clone()

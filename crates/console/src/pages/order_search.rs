@@ -28,7 +28,7 @@ const DISTINCTIVE_DIGITS: usize = 9;
 /// The number of animals with a name whose orders are searched.
 const MAX_NAMED_ANIMALS: i64 = 25;
 
-/// The number of orders that are read for each of these animals.
+/// The number of orders that are read for each animal with a name.
 const MAX_ORDERS_OF_ANIMAL: i64 = 20;
 
 /// Orders that match a search.
@@ -140,7 +140,7 @@ async fn find_by_animal(
     Ok(matches)
 }
 
-/// Loads the newest orders of each of these animals.
+/// Loads the newest orders of each animal.
 async fn load_orders_of(
     desk: &Desk<'_>,
     pet_ids: Vec<PetId>,
@@ -190,7 +190,7 @@ async fn find_by_part(
     Ok(all_matches)
 }
 
-/// Reads orders page by page, the newest first, and returns those that match a pattern.
+/// Reads orders page by page, the newest first, and returns the orders that match a pattern.
 async fn scan(
     desk: &Desk<'_>,
     pattern: &PartPattern,

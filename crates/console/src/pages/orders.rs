@@ -139,7 +139,7 @@ pub(super) fn form(
     }
     let path = format!("/orders/{}", order.id);
     let current_form = form_of(desk, order);
-    // The path of a form that could not be saved is below that of the order.
+    // The path of a form that could not be saved is below the path of the order.
     let request_path = desk.visit.request.uri.path();
     let is_rejected = request_path.starts_with(&format!("{path}/"));
     let form = if is_rejected {
@@ -227,7 +227,7 @@ fn command_button(path: &str, command: &str, class: &str, label: &str) -> Markup
 
 /// Renders the part of the form in which the customer returns the animal.
 fn return_part(path: &str, form: &Form, errors: &Errors) -> Markup {
-    let reason = Input::from_form("reason", texts().reason_label, form, errors).as_optional();
+    let reason = Input::from_form("reason", texts().reason_label, form, errors).make_optional();
     html! {
         details open[errors.message_for("reason").is_some()] {
             summary { (texts().take_back) }
@@ -321,7 +321,7 @@ async fn act_on_order(
     }
 }
 
-/// Returns the hint that another order holds the animal of this order; empty if none does.
+/// Returns the hint that another order holds the animal of this order; empty if no other order does.
 async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiError> {
     let pet = desk.store().get_store_pet(order.pet_id).await?;
     Ok(match pet.and_then(|pet| pet.order_id) {

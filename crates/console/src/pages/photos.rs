@@ -91,7 +91,7 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
     }
 }
 
-/// Renders the input for pictures. Phones convert others into one of these types.
+/// Renders the input for pictures. Phones convert pictures of other types into an accepted one.
 fn picture_input(is_disabled: bool) -> Markup {
     html! {
         div.field {

@@ -33,7 +33,7 @@ pub(super) fn day_number(time: Timestamp) -> i64 {
 /// A section with links to orders or animals.
 struct Section<'a> {
     title: &'a str,
-    /// The number of all entries, also of those that the section does not show.
+    /// The number of all entries, also of entries that the section does not show.
     count: usize,
     /// Whether there are more entries than were counted.
     has_more: bool,

@@ -111,7 +111,7 @@ fn inputs(form: &Form, errors: &Errors) -> Markup {
         Input::from_form("url", texts().address, form, errors).with_hint(texts().address_hint);
     url.kind = "url";
     let description =
-        Input::from_form("description", texts().description, form, errors).as_optional();
+        Input::from_form("description", texts().description, form, errors).make_optional();
     html! { (url.show()) (description.show()) }
 }
 

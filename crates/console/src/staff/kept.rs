@@ -12,7 +12,7 @@ use petstore_store::{StaffKey, Store};
 use petstore_web::edge::Response;
 
 use crate::{
-    ask::SURE,
+    ask::CONFIRMATION,
     desk, layout, merge,
     prelude::*,
     visit::{FormAction, Visit},
@@ -50,7 +50,7 @@ const UNTYPED: [&str; 10] = [
     "do",
     "pet",
     "version",
-    SURE,
+    CONFIRMATION,
     "_key",
     "from",
     "undoes",
@@ -131,7 +131,7 @@ async fn description(
         .and_then(|action| text::integer(action.parameter));
     let subjects = Subjects::load(&*visit.console.app.store, member, page, number, form).await?;
     let values = typed_values(visit, member, page, form).await?;
-    let question = form.raw(SURE);
+    let question = form.raw(CONFIRMATION);
     Ok(html! {
         dl.card {
             dt { (texts().what) }

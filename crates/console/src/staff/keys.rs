@@ -44,7 +44,7 @@ fn new_key_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let name = Input::from_form("name", texts().name, form, errors)
         .with_hint(texts().key_name_hint)
-        .as_required();
+        .make_required();
     let mut scope = Input::from_form("scope", texts().what_key_allows, form, errors);
     if scope.value.is_empty() {
         scope.value = Scope::default().as_str();

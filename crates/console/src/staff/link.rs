@@ -28,10 +28,10 @@ pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     if link.is_some() && link == visit.console.settings.demo_link {
         return sign_in_to_demo(visit).await;
     }
-    Ok(match find_member(visit).await? {
-        Some(member) => form_page(visit, &member, None),
-        None => invalid_link_page(visit),
-    })
+    match find_member(visit).await? {
+        Some(member) => Ok(form_page(visit, &member, None)),
+        None => Ok(invalid_link_page(visit)),
+    }
 }
 
 /// Signs in as the first manager. A service has no link that leads here: see `petstore demo`.

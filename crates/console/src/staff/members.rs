@@ -51,7 +51,7 @@ fn new_member_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let name = Input::from_form("name", texts().name, form, errors)
         .with_hint(texts().member_name_hint)
-        .as_required();
+        .make_required();
     let mut role = Input::from_form("role", texts().role_label, form, errors);
     role.value = form.raw("role").parse().unwrap_or(Role::Clerk).as_str();
     let roles = Role::ALL.map(|role| (role.as_str(), texts().what_role_may(role)));

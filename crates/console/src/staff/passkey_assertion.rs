@@ -19,7 +19,7 @@ pub(super) const LATE_REASON: &str =
     "it was asked for more than 5 minutes ago, was used, or is of another browser";
 
 /// Responds to `GET /sign-in/passkey` with the challenge that a passkey signs next in this browser. The challenge
-/// follows from a random text in a cookie with a key of the service, which stores nothing of what has begun.
+/// follows from a random text in a cookie with a key of the service, so the service stores no challenges.
 pub(crate) fn challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let secret = visit.console.with_random(Token::generate).reveal();
     let text = format!("{secret}.{}", visit.now.as_second());
@@ -77,7 +77,7 @@ pub(super) fn accept_assertion<T>(
     Ok(verified)
 }
 
-/// The data that the browser adds to an assertion (`CollectedClientData` in WebAuthn).
+/// The data that the browser adds to an assertion (`CollectedClientData` in Web Authentication).
 type ClientData = Map<String, Value>;
 
 /// Whether the challenge was made too long ago, from the text in the cookie, such as `SECRET.1764316800`.
@@ -96,9 +96,9 @@ fn check_client_data(
     purpose: &str,
     challenge: &str,
 ) -> Result<(), &'static str> {
-    let has = |name: &str, expected: &str| {
+    let has = |name: &str, expected_value: &str| {
         let value = client_data.get(name);
-        value.is_some_and(|value| value == expected)
+        value.is_some_and(|value| value == expected_value)
     };
     if !has("challenge", challenge) {
         return Err(LATE_REASON);

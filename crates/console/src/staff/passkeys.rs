@@ -174,7 +174,7 @@ fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let browser_name = browser(&session.record.browser)
         .map(|(browser, system)| texts().browser_on(browser, system));
     let mut name =
-        Input::from_form("name", texts().passkey_name, &visit.form, errors).as_required();
+        Input::from_form("name", texts().passkey_name, &visit.form, errors).make_required();
     if name.value.is_empty() {
         name.value = browser_name.as_deref().unwrap_or(texts().passkey);
     }

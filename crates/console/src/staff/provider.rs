@@ -74,12 +74,12 @@ pub(crate) async fn come_back(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
     let mut other_begun: Vec<BegunSignIn> = BegunSignIn::all(visit).collect();
     let begun = BegunSignIn::take_called_back(&mut other_begun, visit);
-    let (result, next_path) = match &begun {
-        Some(begun) => (arrive(visit, provider, begun).await, &*begun.next_path),
-        None => {
-            let message = texts().sign_in_elsewhere.to_owned();
-            (Err(Rejection::Message(message)), "/")
-        }
+    let next_path = begun.as_ref().map_or("/", |begun| &begun.next_path);
+    let result = if let Some(begun) = &begun {
+        arrive(visit, provider, begun).await
+    } else {
+        let message = texts().sign_in_elsewhere.to_owned();
+        Err(Rejection::Message(message))
     };
     let mut response = match result {
         Ok(response) => response,

@@ -25,12 +25,12 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(url), Some(description)) = (url, description) else {
         return list(desk, &errors).await;
     };
-    let wanted = Wanted::Add {
+    let addition = Wanted::Add {
         url,
         types: chosen_types(desk),
         description,
     };
-    match change(desk, wanted, "saved", LIST_PATH).await? {
+    match change(desk, addition, "saved", LIST_PATH).await? {
         Ok(reply) => Ok(reply),
         Err(message) => list(desk, &Errors::from_text(message)).await,
     }
@@ -78,21 +78,21 @@ fn chosen_types(desk: &Desk<'_>) -> Option<Vec<Word<ChangeType>>> {
 /// Carries out the change of a button. Asks first if messages stop.
 pub(in super::super) async fn press(
     desk: &Desk<'_>,
-    wanted: Wanted,
+    webhook_change: Wanted,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(Some) else {
         return Ok(missing_page(texts().no_webhook));
     };
     let path = format!("{LIST_PATH}/{id}");
-    if let Some(question) = question_about(desk, id, &wanted, &path).await? {
+    if let Some(question) = question_about(desk, id, &webhook_change, &path).await? {
         return Ok(question);
     }
-    let next_path = match wanted {
+    let next_path = match webhook_change {
         Wanted::Delete => LIST_PATH,
         _ => &path,
     };
-    match change(desk, wanted, code, next_path).await? {
+    match change(desk, webhook_change, code, next_path).await? {
         Ok(reply) => Ok(reply),
         Err(message) => show(desk, &Errors::from_text(message)).await,
     }
@@ -102,10 +102,10 @@ pub(in super::super) async fn press(
 async fn question_about(
     desk: &Desk<'_>,
     id: i64,
-    wanted: &Wanted,
+    webhook_change: &Wanted,
     path: &str,
 ) -> Result<Option<Reply>, ApiError> {
-    let (verb, effect) = match wanted {
+    let (verb, effect) = match webhook_change {
         Wanted::Patch(_) => (texts().disable, texts().disable_hint),
         Wanted::Delete => (texts().delete, texts().delete_hint),
         _ => return Ok(None),
@@ -131,7 +131,7 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
 /// message that nothing was changed.
 async fn change(
     desk: &Desk<'_>,
-    wanted: Wanted,
+    webhook_change: Wanted,
     code: &'static str,
     next_path: &str,
 ) -> Result<Result<Reply, &'static str>, ApiError> {
@@ -153,15 +153,16 @@ async fn change(
     let result = desk
         .app()
         .webhooks
-        .change(id, None, &wanted, context, respond)
+        .change(id, None, &webhook_change, context, respond)
         .await?;
     match result {
         Changed::Done(response) => {
             let text = String::from_utf8_lossy(&response.body);
-            Ok(Ok(match Flash::parse(&text) {
+            let reply = match Flash::parse(&text) {
                 Some(flash) => Reply::See(next_path.to_owned(), Some(flash)),
                 None => secret_page(&text, next_path),
-            }))
+            };
+            Ok(Ok(reply))
         }
         Changed::Refused(WebhookRefusal::Full) => Ok(Err(texts().too_many_webhooks)),
         Changed::Refused(_) => Ok(Err(texts().no_webhook)),
