@@ -22,7 +22,7 @@ impl App {
         };
         let mut walk = self.photos.walk.lock().await;
         let shard = walk.shard;
-        let own = photos::mark_of(&self.store.etag_key(), &self.store.incarnation().await?);
+        let own = photos::database_mark(&self.store.etag_key(), &self.store.incarnation().await?);
         let others = self.of_place(place.other_marks(&own).await)?;
         // Their files were there before they were.
         let needed = self.store.photos_in(shard).await?;

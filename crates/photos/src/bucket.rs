@@ -18,33 +18,34 @@ use url::Url;
 
 use super::{
     bucket_client::Connector,
-    files::{LIMIT, OWNERS, Piece, ShardFiles, first_byte},
+    files::{OPERATION_LIMIT, OWNERS, Piece, ShardFiles, first_byte},
 };
 
-/// How often a request is repeated after a failure that may pass.
-const RETRIES: usize = 2;
+/// The number of times that a request is repeated after a failure that may pass.
+const MAX_RETRIES: usize = 2;
 
-/// See the module.
+/// A bucket, or a part of it, with the files of photos.
 #[derive(Debug)]
 pub struct Bucket {
-    /// As the operator wrote it.
+    /// The URL that the operator wrote.
     url: Url,
     client: AmazonS3,
-    /// The first part of the names of all its objects.
+    /// The first part of the names of all objects.
     prefix: Path,
 }
 
 impl Bucket {
-    /// Returns the bucket of the URL `s3://BUCKET/PREFIX`, with the settings in those of these
-    /// variables that begin with `AWS_`. Each request gets its response within `limit`. The error
-    /// is a sentence for the operator.
+    /// Makes a client for the bucket with the URL `s3://BUCKET/PREFIX`. The variables whose names begin with `AWS_` are
+    /// its settings. Each request gets its response within `limit`. The error is a sentence for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
         limit: Duration,
     ) -> Result<Self, String> {
-        let bucket = url.host_str().filter(|bucket| !bucket.is_empty());
-        let bucket = bucket.ok_or("the URL names no bucket; write s3://BUCKET/PREFIX")?;
+        let bucket = url.host_str().unwrap_or_default();
+        if bucket.is_empty() {
+            return Err("the URL names no bucket; write s3://BUCKET/PREFIX".to_owned());
+        }
         if url.query().or(url.fragment()).is_some()
             || url.port().is_some()
             || !url.username().is_empty()
@@ -57,36 +58,16 @@ impl Bucket {
             .map_err(|error| format!("the prefix is not allowed: {error}"))?;
         let media_type = AmazonS3ConfigKey::Client(ClientConfigKey::DefaultContentType);
         let retry = RetryConfig {
-            max_retries: RETRIES,
-            retry_timeout: LIMIT / 2,
+            max_retries: MAX_RETRIES,
+            retry_timeout: OPERATION_LIMIT / 2,
             ..RetryConfig::default()
         };
-        let mut client = AmazonS3Builder::new().with_config(media_type, "image/jpeg");
-        for (name, value) in variables {
-            // Those that the client does not know are for other programs.
-            if name.starts_with("AWS_")
-                && !value.is_empty()
-                && let Ok(setting) = name.to_ascii_lowercase().parse()
-            {
-                let is_http = |url: Url| matches!(url.scheme(), "http" | "https");
-                if matches!(
-                    setting,
-                    AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint
-                ) && !Url::parse(&value).is_ok_and(is_http)
-                {
-                    let example = "http://127.0.0.1:9000";
-                    return Err(format!(
-                        "{name} must be a URL such as {example}, but was {value}"
-                    ));
-                }
-                client = client.with_config(setting, value);
-            }
-        }
-        let client = client
+        let client = with_variables(AmazonS3Builder::new(), variables)?
+            .with_config(media_type, "image/jpeg")
             .with_bucket_name(bucket)
             .with_http_connector(Connector(limit))
             .with_retry(retry)
-            // Some services do not have it, and a photo has few files.
+            // Some services lack the deletion of many objects at once, and a photo has few files.
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
@@ -102,26 +83,24 @@ impl Bucket {
     pub(super) async fn probe(&self) -> io::Result<()> {
         use object_store::Error::{PermissionDenied, Unauthenticated};
         let object = self.prefix.clone().join("probe");
-        let probed = async {
+        let write_and_delete = async {
             self.client.put(&object, Bytes::new().into()).await?;
             self.client.delete(&object).await
         };
-        probed.await.map_err(|error| match error {
-            PermissionDenied { .. } | Unauthenticated { .. } => {
-                io::Error::new(ErrorKind::PermissionDenied, error)
+        match write_and_delete.await {
+            Ok(()) => Ok(()),
+            Err(error @ (PermissionDenied { .. } | Unauthenticated { .. })) => {
+                Err(io::Error::new(ErrorKind::PermissionDenied, error))
             }
-            error => error.into(),
-        })
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Leaves the mark of a database.
     pub(super) async fn mark(&self, owner: &str) -> io::Result<()> {
         let mark = self.owners().join(owner);
-        Ok(self
-            .client
-            .put(&mark, Bytes::new().into())
-            .await
-            .map(drop)?)
+        self.client.put(&mark, Bytes::new().into()).await?;
+        Ok(())
     }
 
     /// Returns the names of all marks.
@@ -131,16 +110,17 @@ impl Bucket {
         Ok(names.try_collect().await?)
     }
 
-    /// Writes files. When this returns, the bucket has acknowledged all, and has given each back as it was sent, because
-    /// it can acknowledge what it does not keep, or keep other bytes.
+    /// Writes files, and reads each file back, because a bucket can acknowledge a file that it does not keep, or keep
+    /// other bytes.
     pub(super) async fn write(&self, files: Vec<(PhotoFile, Bytes)>) -> io::Result<()> {
-        let written = files.into_iter().map(|(file, content)| async move {
-            let path = self.of(file);
+        let writes = files.into_iter().map(|(file, content)| async move {
+            let path = self.object_path(file);
             self.client.put(&path, content.clone().into()).await?;
-            let kept = self.client.get(&path).await?.bytes().await?;
-            check_kept(&file.name(), &content, &kept)
+            let stored_content = self.client.get(&path).await?.bytes().await?;
+            check_stored_content(&file.name(), &content, &stored_content)
         });
-        try_join_all(written).await.map(drop)
+        try_join_all(writes).await?;
+        Ok(())
     }
 
     /// See [`super::Place::read_piece`]. Each piece is a request, so that a client that reads slowly holds
@@ -148,45 +128,45 @@ impl Bucket {
     pub(super) async fn read(
         &self,
         file: PhotoFile,
-        at: u64,
-        most: usize,
+        start: u64,
+        max_length: usize,
     ) -> io::Result<Option<Piece>> {
-        let range = (most < usize::MAX).then(|| at..at + most as u64);
+        let range = (max_length < usize::MAX).then(|| start..start + max_length as u64);
         let options = GetOptions::new().with_range(range);
-        let found = match self.client.get_opts(&self.of(file), options).await {
+        let response = match self.client.get_opts(&self.object_path(file), options).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            found => found?,
+            response => response?,
         };
-        let of = found.meta.size;
-        Ok(Some((found.bytes().await?.into(), of)))
+        let file_length = response.meta.size;
+        Ok(Some(Piece {
+            bytes: response.bytes().await?.into(),
+            file_length,
+        }))
     }
 
     pub(super) async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
-        match self.client.head(&self.of(file)).await {
+        match self.client.head(&self.object_path(file)).await {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            found => Ok(Some(found?.size)),
+            object => Ok(Some(object?.size)),
         }
     }
 
     /// See [`super::Place::list`].
     pub(super) async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
-        let mut found = ShardFiles::default();
+        let mut files = ShardFiles::default();
         let mut objects = self.client.list(Some(&self.shard(shard)));
         while let Some(object) = objects.try_next().await? {
-            found.note(
-                shard,
-                object.location.filename().unwrap_or_default(),
-                object.size,
-            );
+            let name = object.location.filename().unwrap_or_default();
+            files.note(shard, name, object.size);
         }
-        Ok(found)
+        Ok(files)
     }
 
     pub(super) async fn delete(&self, id: PhotoId) -> io::Result<()> {
         for file in PhotoFile::all(id) {
-            match self.client.delete(&self.of(file)).await {
+            match self.client.delete(&self.object_path(file)).await {
                 Err(object_store::Error::NotFound { .. }) => {}
-                deleted => deleted?,
+                result => result?,
             }
         }
         Ok(())
@@ -205,21 +185,54 @@ impl Bucket {
         self.prefix.clone().join(format!("{byte:02x}"))
     }
 
-    fn of(&self, file: PhotoFile) -> Path {
+    /// Returns the path of the object with a file: `PREFIX/6b/6b…-large.jpg`.
+    fn object_path(&self, file: PhotoFile) -> Path {
         self.shard(first_byte(file.id)).join(file.name())
     }
 }
 
-/// Checks that a bucket has kept the content of a file.
-fn check_kept(name: &str, content: &Bytes, kept: &Bytes) -> io::Result<()> {
+/// Applies the variables whose names begin with `AWS_` to a client.
+///
+/// `AWS_REGION=eu-central-1` sets the region. Variables that the client does not know are for other programs.
+fn with_variables(
+    mut client: AmazonS3Builder,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<AmazonS3Builder, String> {
+    for (name, value) in variables {
+        if !name.starts_with("AWS_") || value.is_empty() {
+            continue;
+        }
+        let Ok(setting) = name.to_ascii_lowercase().parse() else {
+            continue;
+        };
+        let is_endpoint = matches!(
+            setting,
+            AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint
+        );
+        if is_endpoint && !is_http_url(&value) {
+            return Err(format!(
+                "{name} must be a URL such as http://127.0.0.1:9000, but was {value}"
+            ));
+        }
+        client = client.with_config(setting, value);
+    }
+    Ok(client)
+}
+
+fn is_http_url(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// Checks that a bucket stores the content of a file as it was sent.
+fn check_stored_content(name: &str, content: &Bytes, stored_content: &Bytes) -> io::Result<()> {
     let length = content.len();
-    if kept.len() != length {
-        let kept_length = kept.len();
+    if stored_content.len() != length {
+        let stored_length = stored_content.len();
         return Err(io::Error::other(format!(
-            "the bucket has {kept_length} of {length} bytes of {name}"
+            "the bucket has {stored_length} of {length} bytes of {name}"
         )));
     }
-    if kept != content {
+    if stored_content != content {
         return Err(io::Error::other(format!(
             "the bucket has changed bytes of {name}"
         )));

@@ -19,14 +19,14 @@ use object_store::{
 use petstore_system::tls::{self, Verify};
 use tokio::time;
 
-/// Makes the client. Its requests get the head of a response within this time.
+/// A factory of clients whose requests get the head of a response within this time.
 #[derive(Debug)]
 pub(super) struct Connector(pub(super) Duration);
 
 /// The path at which a client without credentials asks the machine of a cloud for some.
 const CREDENTIALS_OF_MACHINE: &str = "/latest/api/token";
 
-/// There are no credentials for a bucket.
+/// The error of a client that has no credentials for a bucket.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "there are no credentials for the bucket; set the variables AWS_ACCESS_KEY_ID and \
@@ -42,20 +42,15 @@ struct Service {
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        let of_tls =
-            |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic {
-                store: "TLS",
-                source,
-            };
-        let roots = tls::system_roots().ok_or_else(|| of_tls("no trusted roots".into()))?;
+        let roots = tls::system_roots().ok_or_else(|| tls_error("no trusted roots".into()))?;
         let tls =
-            tls::connector(Verify::ChainAndName(roots)).map_err(|error| of_tls(error.into()))?;
+            tls::connector(Verify::ChainAndName(roots)).map_err(|error| tls_error(error.into()))?;
         let mut tcp = Tcp::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(tls.config().as_ref().clone())
-            // The operator chooses it with the URL of the endpoint.
+            // The URL of the endpoint decides whether the connection uses TLS.
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
@@ -70,29 +65,34 @@ impl HttpConnector for Connector {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let is_about_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
-        let failed = |error: Error| {
-            if is_about_credentials {
-                return HttpError::new(HttpErrorKind::Request, NoCredentials);
+        let asks_for_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
+        let response = match time::timeout(self.limit, self.client.request(request)).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) | Err(_) if asks_for_credentials => {
+                return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
             }
-            let is_connect = error.is_connect();
-            let kind = if is_connect {
-                HttpErrorKind::Connect
-            } else {
-                HttpErrorKind::Request
-            };
-            HttpError::new(kind, error)
+            Ok(Err(error)) => return Err(request_error(error)),
+            Err(elapsed) => return Err(HttpError::new(HttpErrorKind::Timeout, elapsed)),
         };
-        let response = time::timeout(self.limit, self.client.request(request)).await;
-        let response = response.map_err(|slow| {
-            if is_about_credentials {
-                return HttpError::new(HttpErrorKind::Request, NoCredentials);
-            }
-            HttpError::new(HttpErrorKind::Timeout, slow)
-        })?;
-        let broken = |error| HttpError::new(HttpErrorKind::Interrupted, error);
-        Ok(response
-            .map_err(failed)?
-            .map(|body| HttpResponseBody::new(body.map_err(broken))))
+        Ok(response.map(|body| {
+            let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error));
+            HttpResponseBody::new(body)
+        }))
     }
+}
+
+fn tls_error(source: Box<dyn std::error::Error + Send + Sync>) -> object_store::Error {
+    object_store::Error::Generic {
+        store: "TLS",
+        source,
+    }
+}
+
+fn request_error(error: Error) -> HttpError {
+    let kind = if error.is_connect() {
+        HttpErrorKind::Connect
+    } else {
+        HttpErrorKind::Request
+    };
+    HttpError::new(kind, error)
 }

@@ -26,21 +26,21 @@ const MAX_PIXELS: u64 = 50_000_000;
 /// The longest side, in pixels: a resizer needs memory for each.
 const MAX_SIDE: u32 = 65_535;
 
-/// The quality of the files: smaller values show, larger ones cost space.
+/// The quality of the JPEG files: people see a lower quality, and a higher one costs space.
 const QUALITY: u8 = 85;
 
-/// That of the sizes of lists, which screens of phones show with two pixels for each one of the page: a
-/// quarter less to load, and no difference that people see.
+/// The quality of the sizes for lists. Phones show two of their pixels for each pixel of a page: a quarter less to
+/// load, and no difference that people see.
 const QUALITY_OF_LISTS: u8 = 76;
 
-/// The sizes of a picture.
+/// The files of a photo in all sizes.
 #[derive(Debug)]
 pub struct Sizes {
     /// The files, in the order of [`PhotoSize::ALL`].
     pub files: [Vec<u8>; PhotoSize::COUNT],
-    /// Of the large one, in pixels.
+    /// The width of the large size, in pixels.
     pub width: u32,
-    /// Of the large one, in pixels.
+    /// The height of the large size, in pixels.
     pub height: u32,
 }
 
@@ -51,19 +51,19 @@ pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, PictureProblem> {
     sizes_from(large, file)
 }
 
-/// Returns the files of a photo with this large file, which is turned as it says.
+/// Returns the files of a photo with this large file, turned as the orientation in the file says.
 pub(super) fn sizes_of_turned(file: Vec<u8>) -> Result<Sizes, PictureProblem> {
     let large = decode(&file, Format::Jpeg)?;
     sizes_from(large, file)
 }
 
-/// Returns the files of a photo with this large file, whose picture is `large`.
+/// Returns the files of a photo with this large file, whose decoded picture is `large`.
 fn sizes_from(large: RgbImage, file: Vec<u8>) -> Result<Sizes, PictureProblem> {
     let (width, height) = large.dimensions();
     let mut files = [const { Vec::new() }; PhotoSize::COUNT];
     let mut picture = large;
     let mut large_file = Some(file);
-    // Each is made from the next larger one.
+    // Each size is made from the next larger one.
     for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
         if size == PhotoSize::Large {
             *file = large_file.take().unwrap_or_default();
@@ -79,10 +79,13 @@ fn sizes_from(large: RgbImage, file: Vec<u8>) -> Result<Sizes, PictureProblem> {
     })
 }
 
-/// Returns the file of a smaller size, from the large one. Fails if that is damaged.
+/// Makes the file of a smaller size from the large file. Fails if the large file is damaged.
 pub(super) fn smaller_file(large: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
-    let smaller = smaller(&decode(&large, Format::Jpeg)?, size)?;
-    smaller.map_or(Ok(large), |smaller| encode(&smaller, size).map(Bytes::from))
+    let picture = decode(&large, Format::Jpeg)?;
+    match smaller(&picture, size)? {
+        Some(smaller) => Ok(encode(&smaller, size)?.into()),
+        None => Ok(large),
+    }
 }
 
 /// Whether the content of a file can be decoded as a JPEG.
@@ -90,79 +93,81 @@ pub fn is_readable(file: &[u8]) -> bool {
     decode(file, Format::Jpeg).is_ok()
 }
 
-/// The bytes of a pixel of a photo, and of a logo, which can be transparent.
+/// The bytes of a pixel of a photo.
 pub(super) const OPAQUE: u64 = 3;
+
+/// The bytes of a pixel of a logo, which can be transparent.
 pub(super) const TRANSPARENT: u64 = 4;
 
-/// Whether a picture can need more than half of the memory, as pixels of so many bytes. Fails like
-/// [`sizes`].
+/// Whether a picture can need more than half of the memory, with `channels` bytes for each pixel. Fails as [`sizes`]
+/// does.
 pub(super) fn is_large(
     picture: &[u8],
     format: Format,
     channels: u64,
 ) -> Result<bool, PictureProblem> {
-    decoder(picture, format, channels).map(|(_, memory)| memory > MAX_MEMORY / 2)
+    let (_, memory) = decoder(picture, format, channels)?;
+    Ok(memory > MAX_MEMORY / 2)
 }
 
-/// Returns a decoder within the limits, and the memory that it needs for pixels of so many bytes.
+/// Returns a decoder within the limits, and the memory in bytes that it needs with `channels` bytes for each pixel.
 pub(super) fn decoder(
     picture: &[u8],
     format: Format,
     channels: u64,
 ) -> Result<(impl ImageDecoder, u64), PictureProblem> {
     let parts = inspect(picture, format)?;
-    let mut reader = ImageReader::with_format(Guarded::new(picture, parts.is_guarded), of(format));
+    let guarded = GuardedPicture::new(picture, parts.is_guarded);
+    let mut reader = ImageReader::with_format(guarded, image_format(format));
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(MAX_METADATA as u64);
     reader.limits(limits.clone());
-    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let mut decoder = reader.into_decoder().map_err(picture_problem)?;
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
     if pixels > MAX_PIXELS || width.max(height) > MAX_SIDE {
-        let most = pixel_count(MAX_PIXELS);
         return Err(PictureProblem::Pixels {
             width,
             height,
-            most,
+            most: pixel_count(MAX_PIXELS),
             most_of_side: MAX_SIDE,
         });
     }
     if pixels == 0 {
         return Err(PictureProblem::Unreadable);
     }
-    let whole = decoder.total_bytes().max(channels * pixels);
+
+    let decoded_length = decoder.total_bytes().max(channels * pixels);
     // A decoder can have a copy of the file.
-    let files = 2 * picture.len() as u64;
-    let of_pixel = whole / pixels + parts.of_pixel;
-    let free = MAX_MEMORY.saturating_sub(files + of_pixel * pixels);
+    let file_memory = 2 * picture.len() as u64;
+    let memory_of_pixel = decoded_length / pixels + parts.memory_of_pixel;
+    let free = MAX_MEMORY.saturating_sub(file_memory + memory_of_pixel * pixels);
     if free == 0 {
-        let most = pixel_count(MAX_MEMORY.saturating_sub(files) / of_pixel);
-        let format = format.as_str();
         return Err(PictureProblem::PixelsOfKind {
             width,
             height,
-            most,
-            format,
+            most: pixel_count(MAX_MEMORY.saturating_sub(file_memory) / memory_of_pixel),
+            format: format.as_str(),
         });
     }
-    // A frame of a film can be larger than the picture.
+
+    // A frame of an animation can be larger than the picture.
     limits.max_alloc = Some(free);
-    decoder.set_limits(limits).map_err(failed)?;
-    Ok((
-        decoder,
-        if parts.is_guarded {
-            MAX_MEMORY
-        } else {
-            MAX_MEMORY - free
-        },
-    ))
+    decoder.set_limits(limits).map_err(picture_problem)?;
+    let memory = if parts.is_guarded {
+        MAX_MEMORY
+    } else {
+        MAX_MEMORY - free
+    };
+    Ok((decoder, memory))
 }
 
 fn pixel_count(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-pub(super) fn failed(error: ImageError) -> PictureProblem {
+/// Returns the problem of a picture that a decoder rejects.
+pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
     match error {
         ImageError::Limits(_) => PictureProblem::Memory,
         ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => {
@@ -172,20 +177,22 @@ pub(super) fn failed(error: ImageError) -> PictureProblem {
     }
 }
 
-/// Returns the large size: turned as it should be seen, in sRGB, on white.
+/// Decodes a picture into the large size: turned as people should see it, in sRGB, on white.
 fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let (mut decoder, _) = decoder(picture, format, OPAQUE)?;
     let (width, height) = decoder.dimensions();
     let colour = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
-    let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder.read_image(&mut whole).map_err(failed)?;
-    let mut large =
-        RgbImage::from_raw(width, height, in_8_bits(whole, colour, on_white)).unwrap_or_default();
-    if let Some(sides) = within(width, height, PhotoSize::Large.longer_side()) {
-        large = resized(&large, sides).ok_or(PictureProblem::Unreadable)?;
+
+    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
+    decoder.read_image(&mut pixels).map_err(picture_problem)?;
+    let pixels = in_8_bits(pixels, colour, on_white);
+    let mut large = RgbImage::from_raw(width, height, pixels).unwrap_or_default();
+    if let Some((width, height)) = sides_within(width, height, PhotoSize::Large.longer_side()) {
+        large = resize(&large, width, height).ok_or(PictureProblem::Unreadable)?;
     }
+
     // A profile that cannot be used is ignored, as browsers do.
     let profile = profile.and_then(|profile| ColorProfile::new_from_slice(&profile).ok());
     let is_grey = !colour.has_color();
@@ -197,7 +204,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     Ok(large.into_rgb8())
 }
 
-fn of(format: Format) -> ImageFormat {
+fn image_format(format: Format) -> ImageFormat {
     match format {
         Format::Jpeg => ImageFormat::Jpeg,
         Format::Png => ImageFormat::Png,
@@ -206,34 +213,37 @@ fn of(format: Format) -> ImageFormat {
     }
 }
 
-/// Returns the pixels with 8 bits for each channel, in the same memory, because a large picture
-/// takes much of it. `made` makes each of its three colours and its alpha.
+/// Converts pixels to `N` channels of 8 bits, in the same memory, because a large picture takes much memory.
+/// `make_pixel` makes a pixel from its red, green and blue, and its alpha.
 pub(super) fn in_8_bits<const N: usize>(
     mut bytes: Vec<u8>,
     colour: ColorType,
-    made: impl Fn([u8; 3], u8) -> [u8; N],
+    make_pixel: impl Fn([u8; 3], u8) -> [u8; N],
 ) -> Vec<u8> {
-    let is_there = if N == 3 {
+    let target_colour = if N == 3 {
         ColorType::Rgb8
     } else {
         ColorType::Rgba8
     };
-    if colour == is_there {
+    if colour == target_colour {
         return bytes;
     }
-    let [length, channels] = [colour.bytes_per_pixel(), colour.channel_count()].map(usize::from);
-    let wide = length / channels;
-    let pixels = bytes.len() / length;
-    bytes.resize(bytes.len().max(pixels * N), 0);
-    for at in 0..pixels {
-        // One that becomes longer must not overwrite the next ones.
-        let at = if length < N { pixels - 1 - at } else { at };
-        let channel = |number: usize| match &bytes[at * length + number * wide..][..wide] {
-            &[one, other] => {
-                let value = u32::from(u16::from_ne_bytes([one, other]));
-                u8::try_from((value + 128) / 257).unwrap_or(u8::MAX)
-            }
-            one => one[0],
+
+    let pixel_length = usize::from(colour.bytes_per_pixel());
+    let channels = usize::from(colour.channel_count());
+    let channel_length = pixel_length / channels;
+    let pixel_count = bytes.len() / pixel_length;
+    bytes.resize(bytes.len().max(pixel_count * N), 0);
+    for step in 0..pixel_count {
+        // Pixels that become longer are converted from the last to the first, so that none overwrites the next ones.
+        let index = if pixel_length < N {
+            pixel_count - 1 - step
+        } else {
+            step
+        };
+        let channel = |number: usize| {
+            let start = index * pixel_length + number * channel_length;
+            channel_in_8_bits(&bytes[start..][..channel_length])
         };
         let alpha = if colour.has_alpha() {
             channel(channels - 1)
@@ -245,13 +255,27 @@ pub(super) fn in_8_bits<const N: usize>(
         } else {
             [0; 3]
         };
-        let pixel = made(colours.map(channel), alpha);
-        bytes[at * N..][..N].copy_from_slice(&pixel);
+        let pixel = make_pixel(colours.map(channel), alpha);
+        bytes[index * N..][..N].copy_from_slice(&pixel);
     }
-    bytes.truncate(pixels * N);
+
+    bytes.truncate(pixel_count * N);
     bytes.shrink_to_fit();
     bytes
 }
+
+/// Returns a channel of 8 or 16 bits in 8 bits, rounded: 65,535 of 16 bits is 255.
+fn channel_in_8_bits(channel: &[u8]) -> u8 {
+    match channel {
+        &[first, second] => {
+            let value = u32::from(u16::from_ne_bytes([first, second]));
+            u8::try_from((value + 128) / 257).unwrap_or(u8::MAX)
+        }
+        _ => channel[0],
+    }
+}
+
+/// Returns the colours of a pixel on a white background.
 
 fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
     let alpha = u32::from(alpha);
@@ -261,40 +285,47 @@ fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
     })
 }
 
-/// Returns the sides that a picture has if the longer one has this limit; `None` if it has not
-/// more.
-pub(super) fn within(width: u32, height: u32, limit: u32) -> Option<(u32, u32)> {
-    let longer = u64::from(width.max(height));
+/// Returns the width and height of a picture whose longer side is reduced to `limit`; `None` if neither side is longer.
+///
+/// 4,000 by 3,000 pixels within 1,600 are 1,600 by 1,200.
+pub(super) fn sides_within(width: u32, height: u32, limit: u32) -> Option<(u32, u32)> {
+    let longer_side = u64::from(width.max(height));
     let limit = u64::from(limit);
-    let scaled = |side: u32| {
-        let fitting = (u64::from(side) * limit + longer / 2) / longer;
-        u32::try_from(fitting).unwrap_or(u32::MAX).max(1)
+    if longer_side <= limit {
+        return None;
+    }
+    let scale = |side: u32| {
+        let scaled = (u64::from(side) * limit + longer_side / 2) / longer_side;
+        u32::try_from(scaled).unwrap_or(u32::MAX).max(1)
     };
-    (longer > limit).then(|| (scaled(width), scaled(height)))
+    Some((scale(width), scale(height)))
 }
 
-/// For one type of pixels: a resizer for all that there are would take a fifth of the build.
-fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
-    let source = TypedImageRef::<U8x3>::from_buffer(from.width(), from.height(), from).ok()?;
-    let mut to = RgbImage::new(width, height);
-    let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut to).ok()?;
+/// Resizes a picture. The type of its pixels is fixed: a resizer for all types would take a fifth of the build.
+fn resize(picture: &RgbImage, width: u32, height: u32) -> Option<RgbImage> {
+    let source =
+        TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture).ok()?;
+    let mut resized = RgbImage::new(width, height);
+    let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut resized).ok()?;
     Resizer::new()
         .resize_typed(&source, &mut target, None)
         .ok()?;
-    Some(to)
+    Some(resized)
 }
 
-/// Returns the picture in a smaller size; `None` if it is not larger.
+/// Returns the picture in a smaller size; `None` if the picture is not larger.
 fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
-    let Some(sides) = within(picture.width(), picture.height(), size.longer_side()) else {
+    let limit = size.longer_side();
+    let Some((width, height)) = sides_within(picture.width(), picture.height(), limit) else {
         return Ok(None);
     };
-    resized(picture, sides)
-        .map(Some)
-        .ok_or(PictureProblem::Unreadable)
+    match resize(picture, width, height) {
+        Some(smaller) => Ok(Some(smaller)),
+        None => Err(PictureProblem::Unreadable),
+    }
 }
 
-/// Returns the picture in sRGB, if its profile can be used.
+/// Converts a picture to sRGB; `None` if its profile cannot be used.
 pub(super) fn in_srgb(
     picture: &RgbImage,
     is_grey: bool,
@@ -325,8 +356,8 @@ pub(super) fn in_srgb(
 
 fn encode(picture: &RgbImage, size: PhotoSize) -> Result<Vec<u8>, PictureProblem> {
     let mut file = Vec::new();
-    let is_of_lists = size.longer_side() <= PhotoSize::Card.longer_side();
-    let quality = if is_of_lists {
+    let is_for_lists = size.longer_side() <= PhotoSize::Card.longer_side();
+    let quality = if is_for_lists {
         QUALITY_OF_LISTS
     } else {
         QUALITY
@@ -338,55 +369,54 @@ fn encode(picture: &RgbImage, size: PhotoSize) -> Result<Vec<u8>, PictureProblem
     Ok(file)
 }
 
-/// The most memory that a picture may need with its file, in bytes. With what allocators do not give back
-/// at once, the process grows by at most 256 MiB.
+/// The largest memory that a picture may need with its file, in bytes. With memory that the allocator does not give
+/// back at once, the process grows by at most 256 MiB.
 const MAX_MEMORY: u64 = 240 << 20;
 
-/// How many bytes are read between two looks at the memory. A lossless WebP can declare tables that take
+/// The number of bytes that are read between two checks of the memory. A lossless WebP can declare tables that take
 /// 9,000 times as much memory as they have bytes, and its decoder has no limit of its own.
-const PIECE: usize = 1 << 10;
+const BYTES_BETWEEN_CHECKS: usize = 1 << 10;
 
 /// A picture that ends early when its decoder takes too much memory.
-struct Guarded<'p> {
+struct GuardedPicture<'p> {
     picture: Cursor<&'p [u8]>,
-    /// The memory of the process at which it ends.
-    most: Option<u64>,
+    /// The memory of the process, in bytes, at which reading fails; `None` without a guard.
+    max_memory: Option<u64>,
 }
 
-impl<'p> Guarded<'p> {
+impl<'p> GuardedPicture<'p> {
     fn new(picture: &'p [u8], is_guarded: bool) -> BufReader<Self> {
-        let most = is_guarded
-            .then(resident)
-            .flatten()
-            .map(|now| now + MAX_MEMORY);
-        let length = if is_guarded { PIECE } else { 64 * PIECE };
-        BufReader::with_capacity(
-            length,
-            Self {
-                picture: Cursor::new(picture),
-                most,
-            },
-        )
-    }
-}
-
-impl Read for Guarded<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match (self.most, self.most.and_then(|_| resident())) {
-            (Some(most), Some(now)) if now > most => Err(ErrorKind::OutOfMemory.into()),
-            _ => self.picture.read(into),
+        let mut guarded = Self {
+            picture: Cursor::new(picture),
+            max_memory: None,
+        };
+        if !is_guarded {
+            return BufReader::with_capacity(64 * BYTES_BETWEEN_CHECKS, guarded);
         }
+        guarded.max_memory = resident_memory().map(|memory| memory + MAX_MEMORY);
+        BufReader::with_capacity(BYTES_BETWEEN_CHECKS, guarded)
     }
 }
 
-impl Seek for Guarded<'_> {
+impl Read for GuardedPicture<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(max_memory) = self.max_memory
+            && resident_memory().is_some_and(|memory| memory > max_memory)
+        {
+            return Err(ErrorKind::OutOfMemory.into());
+        }
+        self.picture.read(buffer)
+    }
+}
+
+impl Seek for GuardedPicture<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.picture.seek(to)
     }
 }
 
-/// Returns the memory of this process without that of files, in bytes.
-fn resident() -> Option<u64> {
+/// Returns the memory of this process without the pages of files, in bytes.
+fn resident_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
         .lines()

@@ -4,41 +4,53 @@ use std::{collections::BTreeMap, time::Duration};
 
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 
-/// How long an operation may take. After it, a write may still be carried out: then its files belong
-/// to no photo, and a task deletes them.
-pub(super) const LIMIT: Duration = Duration::from_secs(30);
+/// The longest time that an operation may take. A write may still be carried out after it: then its files
+/// belong to no photo, and a task deletes them.
+pub(super) const OPERATION_LIMIT: Duration = Duration::from_secs(30);
 
-/// How many bytes of a file are read at once for a client.
-pub const PIECE: usize = 64 << 10;
+/// The number of bytes of a file that are read at once for a client.
+pub const PIECE_LENGTH: usize = 64 << 10;
 
-/// A piece of a file, and the length of the whole file.
-pub(super) type Piece = (Vec<u8>, u64);
+/// A piece of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes of the piece.
+    pub bytes: Vec<u8>,
+    /// The length of the whole file, in bytes.
+    pub file_length: u64,
+}
 
 /// The folder in a place with an empty file for each database whose photos it has.
 pub(super) const OWNERS: &str = "owners";
 
-/// After the name of a file that is being written.
-pub(super) const PARTIAL: &str = ".part";
+/// The suffix of the name of a file that is being written.
+pub(super) const PARTIAL_SUFFIX: &str = ".part";
 
 /// The files that a place has of the photos whose identifiers begin with one byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
-    /// The sizes of which each has a file; none if a file was only begun.
+    /// The sizes whose files are complete. A photo whose only file was not written completely has none.
     pub photos: BTreeMap<PhotoId, Vec<PhotoSize>>,
-    /// The length of all.
+    /// The length of all files together.
     pub bytes: u64,
 }
 
 impl ShardFiles {
     /// Counts a file with this name and length; ignores it if it belongs to no photo of the shard.
     pub(super) fn note(&mut self, shard: u8, name: &str, length: u64) {
-        let whole = name.strip_suffix(PARTIAL).unwrap_or(name);
-        let file = PhotoFile::parse(whole).filter(|file| first_byte(file.id) == shard);
-        if let Some(file) = file {
-            let sizes = self.photos.entry(file.id).or_default();
-            sizes.extend((whole == name).then_some(file.size));
-            self.bytes += length;
+        let complete_name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(name);
+        let Some(file) = PhotoFile::parse(complete_name) else {
+            return;
+        };
+        if first_byte(file.id) != shard {
+            return;
         }
+
+        let sizes = self.photos.entry(file.id).or_default();
+        if complete_name == name {
+            sizes.push(file.size);
+        }
+        self.bytes += length;
     }
 }
 

@@ -1,4 +1,4 @@
-//! A folder with the files of photos, in 256 folders by the first byte of their identifiers. Every
+//! A folder with the files of photos, in 256 folders (shards) by the first byte of the photos' identifiers. Every
 //! function blocks, except [`Folder::read_cached`].
 
 use std::{
@@ -21,24 +21,24 @@ use rustix::{
     io::{ReadWriteFlags, preadv2},
 };
 
-use super::files::{OWNERS, PARTIAL, Piece, ShardFiles, first_byte};
+use super::files::{OWNERS, PARTIAL_SUFFIX, Piece, ShardFiles, first_byte};
 
-/// See the module.
+/// A folder with the files of photos.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     owner: Option<Owner>,
     /// Folders that may have files which are missing here.
-    others: Vec<PathBuf>,
-    /// Whether this process knows that the folders in it are on disk.
+    other_folders: Vec<PathBuf>,
+    /// Whether this process knows that all shards are on disk.
     is_prepared: Mutex<bool>,
-    /// Whether the first file that was read is in one of [`LOCAL`].
+    /// Whether the first file that was read is in one of [`LOCAL_FILE_SYSTEMS`].
     is_local: OnceLock<bool>,
 }
 
-/// File systems of which each file that was opened before can be opened without waiting for a disk or a
-/// network, as statfs(2) numbers them: ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
-const LOCAL: [u32; 6] = [
+/// The file systems, as statfs(2) numbers them, that open a file without waiting for a disk or a network if the file
+/// was opened before: ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
+const LOCAL_FILE_SYSTEMS: [u32; 6] = [
     0xef53,
     0x5846_5342,
     0x9123_683e,
@@ -47,42 +47,46 @@ const LOCAL: [u32; 6] = [
     0x794c_7630,
 ];
 
-/// A command of root opens what another user owns: a link must not lead it elsewhere, nor a pipe hold it.
-const HERE: OFlags = OFlags::NOFOLLOW
+/// The flags with which files are opened. A command of root opens files of another user: a link must not lead the
+/// command elsewhere, and a pipe must not block it.
+const OPEN_FLAGS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 
 impl Folder {
     /// Returns the folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
-        let owner = None;
-        let others = Vec::new();
         Self {
             path,
-            owner,
-            others,
+            owner: None,
+            other_folders: Vec::new(),
             is_prepared: Mutex::new(false),
             is_local: OnceLock::new(),
         }
     }
 
-    /// Returns the same. What this process makes belongs to this owner, and copies of files that
-    /// one of the other folders has are second names of them.
-    pub fn with(self, owner: Option<Owner>, others: Vec<PathBuf>) -> Self {
+    /// Sets the owner of the files and folders that this process makes, and other folders. A file that one of the other
+    /// folders has gets a second name here instead of a copy.
+    pub fn with_owner_and_others(self, owner: Option<Owner>, other_folders: Vec<PathBuf>) -> Self {
         Self {
             owner,
-            others,
+            other_folders,
             ..self
         }
     }
 
-    /// Whether both are the same, even if two paths lead to it.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        let [own, others] = [self, other].map(|folder| folder.path.canonicalize().ok());
-        self.path == other.path || own.is_some() && own == others
+    /// Whether both folders are the same, even if two paths lead to it.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        if self.path == other.path {
+            return true;
+        }
+        match (self.path.canonicalize(), other.path.canonicalize()) {
+            (Ok(path), Ok(other_path)) => path == other_path,
+            _ => false,
+        }
     }
 
-    /// Returns the names of the marks of all databases whose photos it has.
+    /// Returns the names of the marks of all databases whose photos are here.
     pub(super) fn marks(&self) -> io::Result<Vec<String>> {
         let owners = match fs::read_dir(self.path.join(OWNERS)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -93,23 +97,22 @@ impl Folder {
             .collect()
     }
 
-    /// Its path.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the folder and those in it, if they are not there.
+    /// Makes the folder and its shards, unless they exist.
     pub(super) fn make(&self) -> io::Result<()> {
         make_folder(&self.path, self.owner)?;
-        sync(
-            self.path
-                .parent()
-                .filter(|parent| !parent.as_os_str().is_empty()),
-        )?;
+        match self.path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => sync(parent)?,
+            _ => sync(Path::new("."))?,
+        }
         self.prepare()
     }
 
-    /// Makes the folders in it, but not the folder: if that is away, it comes back.
+    /// Makes the shards, but not the folder: a folder that is away comes back.
     fn prepare(&self) -> io::Result<()> {
         let mut is_prepared = self.is_prepared.lock();
         if *is_prepared {
@@ -119,13 +122,13 @@ impl Folder {
         for shard in 0..=u8::MAX {
             make_one(&self.shard(shard), self.owner)?;
         }
-        sync(Some(&self.path))?;
+        sync(&self.path)?;
         *is_prepared = true;
         Ok(())
     }
 
-    /// Refuses to follow a link into a folder of another user than the one for whom root makes files. That
-    /// user can make such a link.
+    /// Refuses to follow a link into a folder of another user than the owner for whom root makes files, because the
+    /// owner can make such a link.
     fn refuse_link_to_folder_of_another(&self) -> io::Result<()> {
         let Some(owner) = self.owner else {
             return Ok(());
@@ -133,21 +136,21 @@ impl Folder {
         if self.path.symlink_metadata()?.is_symlink()
             && !owner.has_same_user(&self.path.metadata()?)
         {
-            let what = format!(
+            let message = format!(
                 "{} is a link to a folder that does not belong to the user of the database; name that \
                  folder itself, or give it to the user",
                 self.path.display()
             );
-            return Err(io::Error::new(ErrorKind::PermissionDenied, what));
+            return Err(io::Error::new(ErrorKind::PermissionDenied, message));
         }
         Ok(())
     }
 
-    /// The same for a copy, which also makes the folder.
+    /// Makes the shards for a copy, which also makes the folder.
     fn prepare_copy(&self) -> io::Result<()> {
         match self.prepare() {
             Err(error) if error.kind() == ErrorKind::NotFound => self.make(),
-            prepared => prepared,
+            result => result,
         }
     }
 
@@ -156,163 +159,185 @@ impl Folder {
         let owners = self.path.join(OWNERS);
         match make_one(&owners, self.owner) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            made => made?,
+            result => result?,
         }
         match make_file(&owners.join(owner), self.owner) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        sync(Some(&owners))?;
-        sync(Some(&self.path))
+        sync(&owners)?;
+        sync(&self.path)
     }
 
-    /// Writes the files of a photo, the smallest first. When this returns, they are on disk. After an
-    /// error, some of them may be there.
+    /// Writes the files of a photo to disk, the smallest first. After an error, some of the files may be there.
     pub(super) fn write(&self, id: PhotoId, files: &[Bytes; PhotoSize::COUNT]) -> io::Result<()> {
-        let write = || {
-            self.prepare()?;
-            for (file, content) in PhotoFile::all(id).into_iter().zip(files) {
-                self.write_file(file, id, content)?;
-            }
-            self.sync_shard(first_byte(id))
-        };
-        let mut written = write();
-        if written
-            .as_ref()
-            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        let mut result = self.write_once(id, files);
+        if let Err(error) = &result
+            && error.kind() == ErrorKind::NotFound
         {
-            // Somebody has replaced the folder, or removed those in it that were empty.
+            // Somebody has replaced the folder, or removed shards that were empty.
             *self.is_prepared.lock() = false;
-            written = write();
+            result = self.write_once(id, files);
         }
-        written.inspect_err(|_| {
-            // Otherwise, a task deletes them later. A full disk gets their space back now.
+        if result.is_err() {
+            // A task would delete the files later. A full disk gets their space back now.
             let _ = self.delete(id);
-        })
+        }
+        result
     }
 
-    /// Writes one file of a photo from another place. Its content is on disk then, and its name after
+    fn write_once(&self, id: PhotoId, files: &[Bytes; PhotoSize::COUNT]) -> io::Result<()> {
+        self.prepare()?;
+        for (file, content) in PhotoFile::all(id).into_iter().zip(files) {
+            self.write_file(file, id, content)?;
+        }
+        self.sync_shard(first_byte(id))
+    }
+
+    /// Writes one file of a photo from another place. The content is on disk when this returns, and the name after
     /// [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         self.prepare_copy()?;
         self.write_file(file, file.id, content)
     }
 
-    /// Adds a file to a photo, also while another process does. Until it is complete, it has the name of
-    /// a photo that no animal has, so it is deleted if this process is killed.
+    /// Adds a file to a photo, also while another process does the same. Until the file is complete, it has a name with
+    /// `unused`, an identifier that no animal has, so a task deletes the file if this process is killed.
     pub(super) fn add(&self, file: PhotoFile, unused: PhotoId, content: &[u8]) -> io::Result<()> {
         self.write_file(file, unused, content)?;
         self.sync_shard(first_byte(file.id))
     }
 
-    fn write_file(&self, file: PhotoFile, begun: PhotoId, content: &[u8]) -> io::Result<()> {
+    /// Writes a file under a partial name with the identifier `partial_id`, and renames it when its content is on disk.
+    fn write_file(&self, file: PhotoFile, partial_id: PhotoId, content: &[u8]) -> io::Result<()> {
         let shard = self.open_shard(file)?;
-        let name = file.name();
-        let partial = format!("{}{PARTIAL}", PhotoFile { id: begun, ..file }.name());
-        // Left by a process that was killed.
-        let _ = unlinkat(&shard, &partial, AtFlags::empty());
-        let flags = HERE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let mut out = File::from(openat(&shard, &partial, flags, Mode::RUSR | Mode::WUSR)?);
-        self.owner.map_or(Ok(()), |owner| owner.give(&out))?;
-        out.write_all(content)?;
-        out.sync_all()?;
-        Ok(renameat(&shard, partial, &shard, name)?)
+        let partial_file = PhotoFile {
+            id: partial_id,
+            ..file
+        };
+        let partial_name = format!("{}{PARTIAL_SUFFIX}", partial_file.name());
+        // A process that was killed can have left a file with this name.
+        let _ = unlinkat(&shard, &partial_name, AtFlags::empty());
+
+        let flags = OPEN_FLAGS | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let mut partial = File::from(openat(&shard, &partial_name, flags, mode)?);
+        if let Some(owner) = self.owner {
+            owner.give(&partial)?;
+        }
+        partial.write_all(content)?;
+        partial.sync_all()?;
+        renameat(&shard, partial_name, &shard, file.name())?;
+        Ok(())
     }
 
     /// Makes sure that the names of the files that begin with this byte are on disk.
     pub(super) fn sync_shard(&self, shard: u8) -> io::Result<()> {
-        sync(Some(&self.shard(shard)))
+        sync(&self.shard(shard))
     }
 
-    /// Returns at most so many bytes of a file from this position on; `None` if it is not there.
-    pub(super) fn read(&self, file: PhotoFile, at: u64, most: usize) -> io::Result<Option<Piece>> {
-        let open = match openat(CWD, self.of(file), HERE | OFlags::RDONLY, Mode::empty()) {
+    /// Reads at most `max_length` bytes of a file from the byte `start` on; `None` if the file is missing.
+    pub(super) fn read(
+        &self,
+        file: PhotoFile,
+        start: u64,
+        max_length: usize,
+    ) -> io::Result<Option<Piece>> {
+        let flags = OPEN_FLAGS | OFlags::RDONLY;
+        let open_file = match openat(CWD, self.file_path(file), flags, Mode::empty()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            open => File::from(open?),
+            descriptor => File::from(descriptor?),
         };
-        self.is_local.get_or_init(|| {
-            fstatfs(&open).is_ok_and(|found| {
-                LOCAL
-                    .iter()
-                    .any(|&own| i128::from(own) == i128::from(found.f_type))
-            })
-        });
-        let of = open.metadata()?.len();
-        let mut bytes = vec![0; length(of, at, most)];
-        open.read_exact_at(&mut bytes, at)?;
-        Ok(Some((bytes, of)))
+        self.is_local
+            .get_or_init(|| is_on_local_file_system(&open_file));
+
+        let file_length = open_file.metadata()?.len();
+        let mut bytes = vec![0; piece_length(file_length, start, max_length)];
+        open_file.read_exact_at(&mut bytes, start)?;
+        Ok(Some(Piece { bytes, file_length }))
     }
 
-    /// Returns the same for a file of a local file system, if the page cache has these bytes, so
-    /// that a thread that must not block can read them. To wait for another thread costs as much as
-    /// to send a photo.
-    pub(super) fn read_cached(&self, file: PhotoFile, at: u64, most: usize) -> Option<Piece> {
+    /// Reads at most `max_length` bytes of a file on a local file system from the byte `start` on, if the page cache has
+    /// them. A thread that must not block can call this: waiting for another thread costs as much as sending a photo.
+    pub(super) fn read_cached(
+        &self,
+        file: PhotoFile,
+        start: u64,
+        max_length: usize,
+    ) -> Option<Piece> {
         if self.is_local.get() != Some(&true) {
             return None;
         }
-        let flags = HERE | OFlags::RDONLY;
-        let open = openat2(
-            CWD,
-            self.of(file),
-            flags,
-            Mode::empty(),
-            ResolveFlags::CACHED,
-        )
-        .ok()?;
-        let of = u64::try_from(fstat(&open).ok()?.st_size).ok()?;
-        let mut bytes = vec![0; length(of, at, most)];
-        let into = &mut [IoSliceMut::new(&mut bytes)];
-        let read = preadv2(&open, into, at, ReadWriteFlags::NOWAIT).ok()?;
-        (read == bytes.len()).then_some((bytes, of))
-    }
+        let flags = OPEN_FLAGS | OFlags::RDONLY;
+        let path = self.file_path(file);
+        let open_file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
+        let file_length = u64::try_from(fstat(&open_file).ok()?.st_size).ok()?;
 
-    /// Returns the length of a file; `None` if it is not there.
-    pub(super) fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
-        match self.of(file).symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            found => found.map(|found| found.is_file().then_some(found.len())),
+        let mut bytes = vec![0; piece_length(file_length, start, max_length)];
+        let buffers = &mut [IoSliceMut::new(&mut bytes)];
+        let read_length = preadv2(&open_file, buffers, start, ReadWriteFlags::NOWAIT).ok()?;
+        if read_length == bytes.len() {
+            Some(Piece { bytes, file_length })
+        } else {
+            None
         }
     }
 
-    /// Gives a file of another folder with this length a second name here. Returns whether one has it.
+    /// Returns the length of a file in bytes; `None` if the file is missing.
+    pub(super) fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
+        let metadata = match self.file_path(file).symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            metadata => metadata?,
+        };
+        Ok(metadata.is_file().then_some(metadata.len()))
+    }
+
+    /// Gives a file of one of the other folders a second name here, if the file has this length. Returns whether one of
+    /// these folders has it.
     pub(super) fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
-        if self.others.is_empty() {
+        if self.other_folders.is_empty() {
             return Ok(false);
         }
         self.prepare_copy()?;
         let shard = self.open_shard(file)?;
-        Ok(self.others.iter().any(|other| {
-            let other = Self::new(other.clone());
-            other.length(file).is_ok_and(|found| found == Some(length))
-                && linkat(CWD, other.of(file), &shard, file.name(), AtFlags::empty()).is_ok()
-        }))
+        for path in &self.other_folders {
+            let other_folder = Self::new(path.clone());
+            let other_length = other_folder.length(file).unwrap_or_default();
+            let other_path = other_folder.file_path(file);
+            if other_length == Some(length)
+                && linkat(CWD, other_path, &shard, file.name(), AtFlags::empty()).is_ok()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Returns the files that it has of the photos whose identifiers begin with this byte. Other
-    /// files are ignored.
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Other files are ignored.
     pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
-        let mut found = ShardFiles::default();
+        let mut files = ShardFiles::default();
         let entries = match fs::read_dir(self.shard(shard)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(files),
             entries => entries?,
         };
         for entry in entries {
             let entry = entry?;
             let name = entry.file_name();
             match entry.metadata() {
-                Ok(metadata) => found.note(shard, &name.to_string_lossy(), metadata.len()),
+                Ok(metadata) => files.note(shard, &name.to_string_lossy(), metadata.len()),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(found)
+        Ok(files)
     }
 
-    /// Deletes the files of a photo, also those that were not written completely.
+    /// Deletes the files of a photo, also files that were not written completely.
     pub(super) fn delete(&self, id: PhotoId) -> io::Result<()> {
         for file in PhotoFile::all(id) {
-            let path = self.of(file);
-            for path in [path.with_extension(format!("jpg{PARTIAL}")), path] {
+            let path = self.file_path(file);
+            let partial_path = path.with_extension(format!("jpg{PARTIAL_SUFFIX}"));
+            for path in [partial_path, path] {
                 match fs::remove_file(path) {
                     Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                     _ => {}
@@ -322,22 +347,29 @@ impl Folder {
         Ok(())
     }
 
-    fn of(&self, file: PhotoFile) -> PathBuf {
+    /// Returns the path of a file: `FOLDER/6b/6b…-large.jpg`.
+    fn file_path(&self, file: PhotoFile) -> PathBuf {
         self.shard(first_byte(file.id)).join(file.name())
     }
 
+    /// Opens the shard of a file, so that a link that takes its place later changes nothing.
     fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
         let path = self.shard(first_byte(file.id));
-        let shard = File::from(openat(CWD, &path, HERE | OFlags::DIRECTORY, Mode::empty())?);
-        // A link can have taken the place of the folder after it was looked at.
+        let shard = File::from(openat(
+            CWD,
+            &path,
+            OPEN_FLAGS | OFlags::DIRECTORY,
+            Mode::empty(),
+        )?);
+        // A link can have taken the place of the folder after the check in `prepare`.
         if let Some(owner) = self.owner
             && !owner.has_same_user(&shard.metadata()?)
         {
-            let what = format!(
+            let message = format!(
                 "{} belongs to another user than the database",
                 path.display()
             );
-            return Err(io::Error::new(ErrorKind::PermissionDenied, what));
+            return Err(io::Error::new(ErrorKind::PermissionDenied, message));
         }
         Ok(shard.into())
     }
@@ -347,16 +379,24 @@ impl Folder {
     }
 }
 
-/// How many bytes a file of this length has from this position on, and at most so many.
-fn length(of: u64, at: u64, most: usize) -> usize {
-    usize::try_from(of.saturating_sub(at))
-        .unwrap_or(most)
-        .min(most)
+/// Returns the length of the piece from the byte `start` on, of `max_length` bytes at most.
+fn piece_length(file_length: u64, start: u64, max_length: usize) -> usize {
+    let remaining_length = file_length.saturating_sub(start);
+    usize::try_from(remaining_length).map_or(max_length, |length| length.min(max_length))
+}
+
+fn is_on_local_file_system(open_file: &File) -> bool {
+    let Ok(file_system) = fstatfs(open_file) else {
+        return false;
+    };
+    LOCAL_FILE_SYSTEMS
+        .iter()
+        .any(|&number| i128::from(number) == i128::from(file_system.f_type))
 }
 
 /// Makes sure that the names in a folder are on disk.
-fn sync(folder: Option<&Path>) -> io::Result<()> {
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]
@@ -377,19 +417,19 @@ mod tests {
         // Not before the folder was read by a thread that may wait.
         assert_eq!(folder.read_cached(files[0], 0, 10), None);
         assert_eq!(
-            folder.read(files[0], 0, 10).unwrap().unwrap().0,
+            folder.read(files[0], 0, 10).unwrap().unwrap().bytes,
             contents[0]
         );
         let is_local = folder.is_local.get() == Some(&true);
         for (file, content) in files.into_iter().zip(contents) {
-            for (at, most) in [(0, 200_000), (0, 70_000), (70_000, 70_000), (100_000, 1)] {
-                let found = folder.read(file, at as u64, most).unwrap().unwrap();
-                let from = content.len().min(at);
-                assert_eq!(found.0, content[from..content.len().min(from + most)]);
-                assert_eq!(found.1, content.len() as u64);
+            for (start, length) in [(0, 200_000), (0, 70_000), (70_000, 70_000), (100_000, 1)] {
+                let piece = folder.read(file, start as u64, length).unwrap().unwrap();
+                let from = content.len().min(start);
+                assert_eq!(piece.bytes, content[from..content.len().min(from + length)]);
+                assert_eq!(piece.file_length, content.len() as u64);
                 // A kernel can refuse it at any time.
-                let cached = folder.read_cached(file, at as u64, most);
-                assert!(cached.is_none() || is_local && cached == Some(found));
+                let cached = folder.read_cached(file, start as u64, length);
+                assert!(cached.is_none() || is_local && cached == Some(piece));
             }
         }
         let missing = PhotoFile {

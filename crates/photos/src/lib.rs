@@ -46,37 +46,37 @@ pub use self::{
 };
 use self::{
     decode::{OPAQUE, TRANSPARENT, is_large, smaller_file},
-    files::{LIMIT, Piece},
+    files::OPERATION_LIMIT,
     turn::{turned_to_left, turned_to_right},
 };
 pub use self::{
-    files::PIECE,
-    place::{AT_ONCE, mark_of},
+    files::{PIECE_LENGTH, Piece},
+    place::{MAX_COPIES_AT_ONCE, database_mark},
 };
 
-/// How many pictures are decoded at once, each by one core. One that
-/// needs more than half of the memory is decoded by itself.
-const DECODED_AT_ONCE: u32 = 2;
+/// The number of pictures that are decoded at once, each by one core. A picture that needs more than half
+/// of the memory is decoded while no other picture is.
+const MAX_DECODED_AT_ONCE: u32 = 2;
 
-/// How many are decoded or wait for this. Their bodies are in memory.
-const ADMITTED: usize = 2 + 16;
+/// The number of pictures that are decoded or wait for it. Their bodies are in memory.
+const MAX_ADMITTED: usize = 2 + 16;
 
-/// How many photos that wait for a file are known at once. The walk once an hour finds the others.
-const WAITING: usize = 65_536;
+/// The number of photos without a card that are noted at once. The hourly walk finds the other ones again.
+const MAX_NOTED_PHOTOS: usize = 65_536;
 
-/// A picture that became a photo: its identifier, and the sides of the large size.
+/// A photo whose files were written: its identifier, and the sides of its large size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stored {
-    /// Of the photo.
+pub struct StoredPhoto {
+    /// The identifier that the files have in their names.
     pub id: PhotoId,
-    /// In pixels.
+    /// The width of the large size, in pixels.
     pub width: u32,
-    /// In pixels.
+    /// The height of the large size, in pixels.
     pub height: u32,
 }
 
-impl Stored {
-    /// What an animal gets of it.
+impl StoredPhoto {
+    /// Returns the photo as it is added to an animal, with an alternative text.
     pub fn into_photo(self, alt: Option<AltText>) -> NewPhoto {
         let Self { id, width, height } = self;
         NewPhoto {
@@ -89,7 +89,7 @@ impl Stored {
     }
 }
 
-/// How far the work that looks at all files has come.
+/// The progress of the hourly walk through all files.
 #[derive(Debug, Default)]
 pub struct Walk {
     /// The next byte with which identifiers begin.
@@ -98,11 +98,11 @@ pub struct Walk {
     pub bytes: u64,
     /// The photos whose files are not all there.
     pub missing: u64,
-    /// The first failure, which keeps no other file from its turn.
+    /// The first failure. The walk continues with the next files after it.
     pub failed: Option<io::Error>,
 }
 
-/// Why a picture does not become a photo.
+/// The reason why a picture does not become a photo.
 #[derive(Debug, thiserror::Error)]
 pub enum PhotoError {
     /// There is no place for photos.
@@ -131,11 +131,12 @@ pub struct Photos {
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
-    /// For those that wait or are decoded.
+    /// A permit for each picture that waits or is decoded.
     admitted: Arc<Semaphore>,
-    decoded: Arc<Semaphore>,
+    /// A permit for each core that decodes.
+    decoders: Arc<Semaphore>,
     pub walk: Mutex<Walk>,
-    /// Photos from before the size [`PhotoSize::Card`].
+    /// The photos that were made before the size [`PhotoSize::Card`] existed, and lack its file.
     without_card: parking_lot::Mutex<BTreeSet<PhotoId>>,
     /// The metrics of all photos.
     pub metrics: Arc<PhotoMetrics>,
@@ -145,7 +146,7 @@ impl Photos {
     /// The largest picture by default, in bytes.
     pub const MAX_SIZE: usize = 16 << 20;
 
-    /// With files in this place, or none, and pictures of at most `max_size` bytes.
+    /// Makes photos with files in this place, or in none, of pictures of at most `max_size` bytes.
     pub fn new(
         place: Option<Place>,
         max_size: usize,
@@ -157,15 +158,15 @@ impl Photos {
             max_size,
             clock,
             random: parking_lot::Mutex::new(random),
-            admitted: Arc::new(Semaphore::new(ADMITTED)),
-            decoded: Arc::new(Semaphore::new(DECODED_AT_ONCE as usize)),
+            admitted: Arc::new(Semaphore::new(MAX_ADMITTED)),
+            decoders: Arc::new(Semaphore::new(MAX_DECODED_AT_ONCE as usize)),
             walk: Mutex::default(),
             without_card: parking_lot::Mutex::default(),
             metrics: Arc::default(),
         }
     }
 
-    /// Where the files are; `None` if photos are off.
+    /// Returns the place of the files; `None` if photos are off.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_ref()
     }
@@ -175,13 +176,11 @@ impl Photos {
         let Some(place) = self.place() else {
             return Ok(false);
         };
-        Ok(place
-            .length(PhotoFile {
-                id,
-                size: PhotoSize::Large,
-            })
-            .await?
-            .is_some())
+        let large = PhotoFile {
+            id,
+            size: PhotoSize::Large,
+        };
+        Ok(place.length(large).await?.is_some())
     }
 
     /// Returns the largest picture that is accepted, in bytes.
@@ -189,88 +188,105 @@ impl Photos {
         self.max_size
     }
 
-    /// Makes the files of a photo. When this returns, they are where they stay, and a task deletes
-    /// them after a day if no animal has the photo then.
-    pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
+    /// Makes the files of a photo, and writes them where they stay. A task deletes them after a day if no
+    /// animal has the photo then.
+    pub async fn add(&self, picture: Bytes, format: Format) -> Result<StoredPhoto, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
-        self.add_made(place, picture, format, sizes).await
+        self.add_sizes(place, picture, format, sizes).await
     }
 
-    /// Writes the files that `work` makes of a picture.
-    async fn add_made(
+    /// Writes the files that `make_sizes` makes of a picture.
+    async fn add_sizes(
         &self,
         place: &Place,
         picture: Bytes,
         format: Format,
-        work: fn(&[u8], Format) -> Result<Sizes, PictureProblem>,
-    ) -> Result<Stored, PhotoError> {
-        let (sizes, _admitted) = self.made(picture, format, OPAQUE, work).await?;
+        make_sizes: fn(&[u8], Format) -> Result<Sizes, PictureProblem>,
+    ) -> Result<StoredPhoto, PhotoError> {
+        // The picture counts as admitted until its files are written.
+        let (sizes, _admitted) = self
+            .decode_in_turn(picture, format, OPAQUE, make_sizes)
+            .await?;
+
         let id = PhotoId(self.random());
-        let width = sizes.width;
-        let height = sizes.height;
-        let written = place.write(id, sizes.files.map(Bytes::from)).await;
-        written.inspect_err(|_| self.metrics.failures.count())?;
+        if let Err(error) = place.write(id, sizes.files.map(Bytes::from)).await {
+            self.metrics.failures.count();
+            return Err(error.into());
+        }
+
         self.metrics.stored.count();
-        Ok(Stored { id, width, height })
+        Ok(StoredPhoto {
+            id,
+            width: sizes.width,
+            height: sizes.height,
+        })
     }
 
     /// Makes the logo of a store, which needs no place for photos.
     pub async fn logo(&self, picture: Bytes, format: Format) -> Result<NewLogo, PhotoError> {
-        Ok(self.made(picture, format, TRANSPARENT, logo).await?.0)
+        let (logo, _admitted) = self
+            .decode_in_turn(picture, format, TRANSPARENT, logo)
+            .await?;
+        Ok(logo)
     }
 
-    /// Decodes a picture, and makes something of it, as soon as there is a core for it.
-    async fn made<T: Send + 'static>(
+    /// Decodes a picture with `work`, as soon as a core is free for it. `channels` is the number of bytes of
+    /// each decoded pixel. The permit that is returned with the result lets the picture count as admitted.
+    async fn decode_in_turn<T: Send + 'static>(
         &self,
         picture: Bytes,
         format: Format,
         channels: u64,
         work: fn(&[u8], Format) -> Result<T, PictureProblem>,
     ) -> Result<(T, OwnedSemaphorePermit), PhotoError> {
-        let admitted = Arc::clone(&self.admitted).try_acquire_owned();
-        let admitted = admitted.map_err(|_| PhotoError::Busy)?;
-        let decoding = self.places(1).await?;
-        let examined = task::spawn_blocking(move || {
-            (
-                is_large(&picture, format, channels),
-                picture,
-                admitted,
-                decoding,
-            )
+        let Ok(admitted) = Arc::clone(&self.admitted).try_acquire_owned() else {
+            return Err(PhotoError::Busy);
+        };
+
+        // Both permits move to the thread, because a thread goes on when its request has ended.
+        let mut decoders = self.acquire_decoders(1).await?;
+        let inspection = task::spawn_blocking(move || {
+            let is_large = is_large(&picture, format, channels);
+            (is_large, picture, admitted, decoders)
         });
-        let (is_large, picture, admitted, mut decoding) = examined.await?;
-        if is_large.map_err(|problem| self.invalid(problem))? {
-            drop(decoding);
-            decoding = self.places(DECODED_AT_ONCE).await?;
+        let (is_large, picture, admitted, one_decoder) = inspection.await?;
+        decoders = one_decoder;
+        if is_large.map_err(|problem| self.count_invalid(problem))? {
+            drop(decoders);
+            decoders = self.acquire_decoders(MAX_DECODED_AT_ONCE).await?;
         }
+
         let clock = Arc::clone(&self.clock);
         let metrics = Arc::clone(&self.metrics);
-        // A decoder cannot be stopped: what it uses is free, and counted, when its thread ends.
-        let decoded = task::spawn_blocking(move || {
-            let _decoding = decoding;
-            let started = clock.instant();
-            let made = work(&picture, format);
+        // A decoder cannot be stopped: its memory is free, and its time is counted, when its thread ends.
+        let decoding = task::spawn_blocking(move || {
+            let _decoders = decoders;
+            let start = clock.instant();
+            let result = work(&picture, format);
             metrics
                 .decoded
-                .observe(clock.instant().saturating_duration_since(started));
-            (made, admitted)
+                .observe(clock.instant().saturating_duration_since(start));
+            (result, admitted)
         });
-        match time::timeout(LIMIT, decoded).await {
-            Ok(Ok((made, admitted))) => {
-                Ok((made.map_err(|problem| self.invalid(problem))?, admitted))
-            }
+        match time::timeout(OPERATION_LIMIT, decoding).await {
+            Ok(Ok((Ok(output), admitted))) => Ok((output, admitted)),
+            Ok(Ok((Err(problem), _))) => Err(self.count_invalid(problem)),
             Ok(Err(error)) if error.is_panic() => {
                 error!(%error, "a decoder panicked");
-                Err(self.invalid(PictureProblem::Unreadable))
+                Err(self.count_invalid(PictureProblem::Unreadable))
             }
             Ok(Err(error)) => Err(error.into()),
-            Err(_) => Err(self.invalid(PictureProblem::Time)),
+            Err(_) => Err(self.count_invalid(PictureProblem::Time)),
         }
     }
 
-    /// Makes a photo of the large file of another one, turned by a right angle; `None` without this file. The picture in
-    /// the large file is not encoded again, see `turn.rs`.
-    pub async fn turn(&self, id: PhotoId, to_right: bool) -> Result<Option<Stored>, PhotoError> {
+    /// Makes a new photo of the large file of another photo, turned by a right angle; `None` if that file is missing.
+    /// The picture in the large file is not encoded again, see `turn.rs`.
+    pub async fn turn(
+        &self,
+        id: PhotoId,
+        to_right: bool,
+    ) -> Result<Option<StoredPhoto>, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
         let file = PhotoFile {
             id,
@@ -279,51 +295,50 @@ impl Photos {
         let Some(large) = place.read(file).await? else {
             return Ok(None);
         };
-        let work = if to_right {
+
+        let make_sizes = if to_right {
             turned_to_right
         } else {
             turned_to_left
         };
-        self.add_made(place, large.into(), Format::Jpeg, work)
-            .await
-            .map(Some)
+        let photo = self.add_sizes(place, large.into(), Format::Jpeg, make_sizes);
+        Ok(Some(photo.await?))
     }
 
     /// Notes photos that have no file of the size [`PhotoSize::Card`].
     pub fn note_without_card(&self, photos: impl Iterator<Item = PhotoId>) {
-        let mut waiting = self.without_card.lock();
-        let free = WAITING - waiting.len();
-        waiting.extend(photos.take(free));
+        let mut without_card = self.without_card.lock();
+        let free = MAX_NOTED_PHOTOS - without_card.len();
+        without_card.extend(photos.take(free));
     }
 
-    /// Makes the missing file of one of these photos from its large one, also while other processes do.
-    /// Returns whether others may wait.
+    /// Makes the card of one noted photo from its large file, also while other processes do the same.
+    /// Returns whether more photos may be noted.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
         let next = self.without_card.lock().pop_first();
         let (Some(place), Some(id)) = (&self.place, next) else {
             return Ok(false);
         };
-        let started = self.clock.instant();
-        let made = self
-            .make_smaller(
-                place,
-                PhotoFile {
-                    id,
-                    size: PhotoSize::Card,
-                },
-            )
-            .await;
-        made.inspect_err(|error| {
-            if let PhotoError::Place(_) = error {
-                self.metrics.failures.count();
-            }
-        })?;
-        // At most a third of the time, so that it slows requests little.
-        let took = self.clock.instant().saturating_duration_since(started);
-        time::sleep((2 * took).min(Duration::from_secs(1))).await;
+        let card = PhotoFile {
+            id,
+            size: PhotoSize::Card,
+        };
+
+        let start = self.clock.instant();
+        let result = self.make_smaller(place, card).await;
+        if let Err(PhotoError::Place(_)) = result {
+            self.metrics.failures.count();
+        }
+        result?;
+
+        // The work takes a third of the time at most, so that it slows requests little.
+        let duration = self.clock.instant().saturating_duration_since(start);
+        time::sleep((2 * duration).min(Duration::from_secs(1))).await;
         Ok(true)
     }
 
+    /// Makes a smaller file of a photo from its large file. Does nothing if the smaller file exists, or the
+    /// large one is missing.
     async fn make_smaller(&self, place: &Place, file: PhotoFile) -> Result<(), PhotoError> {
         let large = PhotoFile {
             size: PhotoSize::Large,
@@ -335,13 +350,17 @@ impl Photos {
         let Some(content) = place.read(large).await? else {
             return Ok(());
         };
-        let decoding = self.places(1).await?;
-        let made = task::spawn_blocking(move || {
-            let _decoding = decoding;
+
+        let decoders = self.acquire_decoders(1).await?;
+        let decoding = task::spawn_blocking(move || {
+            let _decoders = decoders;
             smaller_file(content.into(), file.size)
         });
-        let damaged = |_| PhotoError::Damaged(large.name());
-        let content = made.await?.map_err(damaged)?;
+        let Ok(content) = decoding.await? else {
+            return Err(PhotoError::Damaged(large.name()));
+        };
+
+        // An identifier in the same folder that no photo has.
         let unused = PhotoId(file.id.0 ^ u128::from(self.random::<u64>()));
         Ok(place.add(file, unused, content).await?)
     }
@@ -353,26 +372,27 @@ impl Photos {
         self.random.lock().random()
     }
 
-    async fn places(&self, count: u32) -> Result<OwnedSemaphorePermit, PhotoError> {
-        let places = Arc::clone(&self.decoded).acquire_many_owned(count);
-        let places = time::timeout(LIMIT, places)
-            .await
-            .map_err(|_| PhotoError::Busy)?;
-        places.map_err(|_| PhotoError::Busy)
+    /// Waits until `count` cores are free to decode.
+    async fn acquire_decoders(&self, count: u32) -> Result<OwnedSemaphorePermit, PhotoError> {
+        let permits = Arc::clone(&self.decoders).acquire_many_owned(count);
+        match time::timeout(OPERATION_LIMIT, permits).await {
+            Ok(Ok(permits)) => Ok(permits),
+            Ok(Err(_)) | Err(_) => Err(PhotoError::Busy),
+        }
     }
 
-    fn invalid(&self, problem: PictureProblem) -> PhotoError {
+    /// Counts a picture that is not accepted, and returns its error.
+    fn count_invalid(&self, problem: PictureProblem) -> PhotoError {
         self.metrics.invalid.count();
         PhotoError::Invalid(problem)
     }
 
-    /// Returns a piece of a file from this position on, and the length of the file; `None` if it is
-    /// not there.
-    pub async fn read(&self, file: PhotoFile, at: u64) -> Result<Option<Piece>, PhotoError> {
+    /// Reads at most [`PIECE_LENGTH`] bytes of a file from the byte `start` on; `None` if the file is missing.
+    pub async fn read(&self, file: PhotoFile, start: u64) -> Result<Option<Piece>, PhotoError> {
         let Some(place) = &self.place else {
             return Ok(None);
         };
-        let piece = place.read_piece(file, at, PIECE).await;
+        let piece = place.read_piece(file, start, PIECE_LENGTH).await;
         Ok(piece.inspect_err(|_| self.metrics.failures.count())?)
     }
 
@@ -380,7 +400,7 @@ impl Photos {
     pub fn expose(&self, page: &mut Exposition) {
         let free = self.admitted.available_permits() as u64;
         let help = "Pictures that wait or are decoded.";
-        page.number("petstore_photo_queue", help, ADMITTED as u64 - free);
+        page.number("petstore_photo_queue", help, MAX_ADMITTED as u64 - free);
         self.metrics.expose(page);
     }
 }

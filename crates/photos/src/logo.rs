@@ -14,7 +14,7 @@ use moxcms::ColorProfile;
 use petstore_domain::store_area::{Logo, NewLogo, PictureProblem};
 
 use super::{
-    decode::{TRANSPARENT, decoder, failed, in_8_bits, in_srgb, within},
+    decode::{TRANSPARENT, decoder, in_8_bits, in_srgb, picture_problem, sides_within},
     inspect::Format,
 };
 
@@ -43,7 +43,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let (width, height) = decoder.dimensions();
     let colour = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    // Before it is made smaller, which rounds its sides.
+    // The sides are compared before the picture is made smaller, which rounds them.
     let is_turned = matches!(
         orientation,
         Orientation::Rotate90
@@ -61,7 +61,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     }
     let profile = decoder.icc_profile().unwrap_or_default();
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder.read_image(&mut whole).map_err(failed)?;
+    decoder.read_image(&mut whole).map_err(picture_problem)?;
     let whole = in_8_bits(whole, colour, |[red, green, blue], alpha| {
         [red, green, blue, alpha]
     });
@@ -84,21 +84,22 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
 
 /// Returns the picture with at most this longer side.
 fn smaller(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
-    let Some((width, height)) = within(picture.width(), picture.height(), limit) else {
+    let Some((width, height)) = sides_within(picture.width(), picture.height(), limit) else {
         return Ok(picture);
     };
-    resized(&picture, width, height).ok_or(PictureProblem::Unreadable)
+    resize(&picture, width, height).ok_or(PictureProblem::Unreadable)
 }
 
-/// Colours count as far as they are visible, so what is transparent leaves no edge.
-fn resized(from: &RgbaImage, width: u32, height: u32) -> Option<RgbaImage> {
-    let source = TypedImageRef::<U8x4>::from_buffer(from.width(), from.height(), from).ok()?;
-    let mut to = RgbaImage::new(width, height);
-    let mut target = TypedImage::<U8x4>::from_buffer(width, height, &mut to).ok()?;
+/// Resizes a picture. A colour counts as far as it is visible, so transparent pixels leave no edge.
+fn resize(picture: &RgbaImage, width: u32, height: u32) -> Option<RgbaImage> {
+    let source =
+        TypedImageRef::<U8x4>::from_buffer(picture.width(), picture.height(), picture).ok()?;
+    let mut resized = RgbaImage::new(width, height);
+    let mut target = TypedImage::<U8x4>::from_buffer(width, height, &mut resized).ok()?;
     Resizer::new()
         .resize_typed(&source, &mut target, None)
         .ok()?;
-    Some(to)
+    Some(resized)
 }
 
 fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
@@ -107,12 +108,12 @@ fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
     let encoder =
         PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive);
     let is_opaque = picture.pixels().all(|pixel| pixel.0[3] == u8::MAX);
-    let written = if is_opaque {
+    let result = if is_opaque {
         let opaque: RgbImage = DynamicImage::from(picture.clone()).into_rgb8();
         encoder.write_image(&opaque, width, height, ExtendedColorType::Rgb8)
     } else {
         encoder.write_image(picture, width, height, ExtendedColorType::Rgba8)
     };
-    written.map_err(|_| PictureProblem::Unreadable)?;
+    result.map_err(|_| PictureProblem::Unreadable)?;
     Ok(file)
 }

@@ -22,7 +22,7 @@ impl PhotoReader {
     }
 
     /// See [`Photos::read`].
-    pub async fn read(&self, file: PhotoFile, at: u64) -> Result<Option<Piece>, PhotoError> {
-        self.0.read(file, at).await
+    pub async fn read(&self, file: PhotoFile, start: u64) -> Result<Option<Piece>, PhotoError> {
+        self.0.read(file, start).await
     }
 }

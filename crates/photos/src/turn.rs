@@ -18,7 +18,7 @@ const START: &[u8] = b"\xff\xd8";
 const BEFORE_ORIENTATION: &[u8] =
     b"\xff\xe1\0\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
 
-/// The rest of the segment.
+/// The end of the segment, after the value.
 const AFTER_ORIENTATION: &[u8] = &[0; 6];
 
 /// The orientations from each turn to the right to the next one: as encoded, by 90, 180 and 270 degrees.
@@ -34,23 +34,23 @@ pub(super) fn turned_to_left(large: &[u8], _: Format) -> Result<Sizes, PicturePr
     sizes_of_turned(with_turns(large, 3))
 }
 
-/// Returns a file that is turned to the right this often.
+/// Returns the large file, turned to the right this number of times.
 fn with_turns(large: &[u8], turns: usize) -> Vec<u8> {
-    let rest = large.strip_prefix(START).unwrap_or(large);
-    let (orientation, rest) = split_orientation(rest);
-    let present = TO_RIGHT
+    let content = large.strip_prefix(START).unwrap_or(large);
+    let (orientation, segments) = split_orientation(content);
+    let present_turns = TO_RIGHT
         .iter()
-        .position(|known| *known == orientation)
+        .position(|&number| number == orientation)
         .unwrap_or_default();
-    let turned = TO_RIGHT[(present + turns) % TO_RIGHT.len()];
+    let new_orientation = TO_RIGHT[(present_turns + turns) % TO_RIGHT.len()];
 
     let mut file = START.to_vec();
-    if turned != TO_RIGHT[0] {
+    if new_orientation != TO_RIGHT[0] {
         file.extend(BEFORE_ORIENTATION);
-        file.push(turned);
+        file.push(new_orientation);
         file.extend(AFTER_ORIENTATION);
     }
-    file.extend(rest);
+    file.extend(segments);
     file
 }
 
@@ -59,13 +59,13 @@ fn split_orientation(content: &[u8]) -> (u8, &[u8]) {
     let Some(segment) = content.strip_prefix(BEFORE_ORIENTATION) else {
         return (TO_RIGHT[0], content);
     };
-    match segment.split_first() {
-        Some((orientation, rest)) => (
-            *orientation,
-            rest.strip_prefix(AFTER_ORIENTATION).unwrap_or(rest),
-        ),
-        None => (TO_RIGHT[0], content),
-    }
+    let Some((&orientation, end)) = segment.split_first() else {
+        return (TO_RIGHT[0], content);
+    };
+    (
+        orientation,
+        end.strip_prefix(AFTER_ORIENTATION).unwrap_or(end),
+    )
 }
 
 #[cfg(test)]

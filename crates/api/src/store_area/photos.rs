@@ -54,7 +54,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     };
     let write = Write::read_picture(area, call, &accepted).await?;
     // The bytes say the format, because many clients send another type or the same one always.
-    let format = Format::of(&write.body).ok_or_else(|| {
+    let format = Format::detect(&write.body).ok_or_else(|| {
         area.app.photos.metrics.invalid.count();
         PhotoError::Invalid(PictureProblem::NoPicture)
     })?;

@@ -49,7 +49,7 @@ const LOGOS: Pictures = Pictures {
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let [] = query::parameters(call.request.uri.query(), [])?;
     let write = Write::read_picture(area, call, &LOGOS).await?;
-    let format = match Format::of(&write.body) {
+    let format = match Format::detect(&write.body) {
         Some(Format::Gif) => Err(ApiError::new(
             Problem::UnsupportedMediaType,
             "A logo cannot be a GIF. Send a PNG, JPEG or WebP picture.",

@@ -93,7 +93,7 @@ async fn store_logo(
     desk: &Desk<'_>,
     picture: Bytes,
 ) -> Result<Result<ProfileChange, String>, ApiError> {
-    let format = match Format::of(&picture) {
+    let format = match Format::detect(&picture) {
         Some(format) if format != Format::Gif => format,
         _ => return Ok(Err(texts().logo_invalid.to_owned())),
     };

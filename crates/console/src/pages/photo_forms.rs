@@ -12,7 +12,7 @@ use petstore_domain::{
     text,
 };
 use petstore_formats::json;
-use petstore_photos::{Format, PhotoError, Stored};
+use petstore_photos::{Format, PhotoError, StoredPhoto};
 use petstore_web::edge::{UnreadBody, multipart::Multipart};
 use sha2::{Digest, Sha256};
 
@@ -386,8 +386,8 @@ async fn add_one(
 }
 
 /// The photo that is made of a picture, or why none is.
-async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<Stored, String>, ApiError> {
-    let Some(format) = Format::of(&picture) else {
+async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<StoredPhoto, String>, ApiError> {
+    let Some(format) = Format::detect(&picture) else {
         // `ftyp` and the name of the format, behind a length of four bytes.
         let is_heic = matches!(
             picture.get(4..12),

@@ -5,7 +5,7 @@
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{NewPhoto, PhotoId, Photos};
-use petstore_photos::Stored;
+use petstore_photos::StoredPhoto;
 
 use super::photos::PHOTO;
 use crate::prelude::*;
@@ -16,8 +16,8 @@ const MAX_WAIT: SignedDuration = SignedDuration::from_hours(20);
 /// Returns the value of a form field for a photo that waits, which only this member can add.
 ///
 /// It has the form `ID.WIDTH.HEIGHT.SECONDS.TAG`, with the sides in pixels and the time in seconds since 1970.
-pub(super) fn waiting_photo_token(desk: &Desk<'_>, photo: Stored) -> String {
-    let Stored { id, width, height } = photo;
+pub(super) fn waiting_photo_token(desk: &Desk<'_>, photo: StoredPhoto) -> String {
+    let StoredPhoto { id, width, height } = photo;
     let text = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
     let tag = desk.visit.tag_of(&tagged_bytes(desk, &text));
     format!("{text}.{tag}")
@@ -47,7 +47,7 @@ fn parse_token(desk: &Desk<'_>, token: &str) -> Option<NewPhoto> {
         return None;
     }
 
-    let photo = Stored {
+    let photo = StoredPhoto {
         id: PhotoId::parse(id)?,
         width: width.parse().ok()?,
         height: height.parse().ok()?,

@@ -207,7 +207,7 @@ impl Backups {
     /// cannot share a place: the retention of backups would delete photos that the service needs.
     fn lock_once(&self, state: &mut State, place: &Place) -> io::Result<()> {
         if let Some(service_photos) = self.photos.place()
-            && service_photos.is(&place.photos)
+            && service_photos.is_same_as(&place.photos)
         {
             let message = "the photos of the service are there; name another place";
             return Err(io::Error::new(ErrorKind::ResourceBusy, message));

@@ -56,7 +56,7 @@ impl Place {
     pub fn from_folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = Owner::for_file(database);
         let photos = Folder::new(path.join("photos"))
-            .with(owner, Vec::new())
+            .with_owner_and_others(owner, Vec::new())
             .into();
         Ok(Self {
             photos,

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use petstore_app::App;
 use petstore_databases::DatabaseUrl;
 use petstore_domain::{SystemClock, store_area::Epoch};
-use petstore_photos::mark_of;
+use petstore_photos::database_mark;
 use tokio::time;
 
 use super::{
@@ -133,8 +133,8 @@ impl BackupArgs {
             retention: self.backup_keep.unwrap_or(DEFAULT_RETENTION),
             time_limit: BACKUP_TIMEOUT,
             clock: Arc::new(SystemClock),
-            database_mark: mark_of(&key, "backups"),
-            copy_id: mark_of(&key, &format!("{epoch:032x}")),
+            database_mark: database_mark(&key, "backups"),
+            copy_id: database_mark(&key, &format!("{epoch:032x}")),
             metrics: Arc::clone(&app.backups),
             state: Mutex::default(),
         }))

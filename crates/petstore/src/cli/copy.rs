@@ -162,7 +162,7 @@ impl Copy {
         let counted = |count| super::output::counted(count, "photo");
         let (from, to) = match (from, to) {
             _ if photos.is_empty() => return Ok(None),
-            (Some(from), Some(to)) if from.is(&to) => return Ok(None),
+            (Some(from), Some(to)) if from.is_same_as(&to) => return Ok(None),
             (Some(from), Some(to)) => (from, to),
             _ => {
                 return Ok(Some(format!(

@@ -17,7 +17,7 @@ use petstore_domain::{
     PetId,
     store_area::{PhotoFile, PhotoId, Resource},
 };
-use petstore_photos::{self as photos, AT_ONCE, Folder, Place};
+use petstore_photos::{self as photos, Folder, MAX_COPIES_AT_ONCE, Place};
 use petstore_system::owner::Owner;
 
 use super::runtime::Waiting;
@@ -77,11 +77,11 @@ pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Pl
     let shared_paths = folders
         .into_iter()
         .map(|folder| folder.path)
-        .filter(|path| !Place::from(Folder::new(path.clone())).is(source))
+        .filter(|path| !Place::from(Folder::new(path.clone())).is_same_as(source))
         .collect();
     let owner = Owner::for_file(backup);
     Ok(Folder::new(backup_folder_path(backup))
-        .with(owner, shared_paths)
+        .with_owner_and_others(owner, shared_paths)
         .into())
 }
 
@@ -182,7 +182,7 @@ pub(super) fn find_problems(
     };
 
     let waiting = Waiting::new()?;
-    for chunk in photos.chunks(AT_ONCE) {
+    for chunk in photos.chunks(MAX_COPIES_AT_ONCE) {
         let files: Vec<(PetId, PhotoFile)> = chunk
             .iter()
             .flat_map(|photo| PhotoFile::all(photo.photo).map(|file| (photo.pet, file)))

@@ -13,7 +13,7 @@ use petstore_domain::{
     Problem,
     store_area::{Logo, PhotoFile, PhotoSize},
 };
-use petstore_photos::{PIECE, PhotoError, PhotoReader};
+use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader, Piece};
 use petstore_store::Cause;
 
 use super::{
@@ -39,7 +39,7 @@ pub async fn respond(
         return Ok(etag::respond(request, photo_response(FOREVER), tag(file)?));
     }
 
-    let mut room = memory.reserve_for(reader, PIECE)?;
+    let mut room = memory.reserve_for(reader, PIECE_LENGTH)?;
     let mut cache_control = FOREVER;
     let mut first_read = photos.read(file, 0).await?;
     if first_read.is_none() && file.size.is_made_later() {
@@ -47,7 +47,10 @@ pub async fn respond(
         cache_control = FOR_NOW;
         first_read = photos.read(file, 0).await?;
     }
-    let (first_piece, length) = first_read.ok_or_else(ApiError::no_such_path)?;
+    let Piece {
+        bytes: first_piece,
+        file_length: length,
+    } = first_read.ok_or_else(ApiError::no_such_path)?;
 
     let mut response = photo_response(cache_control);
     if first_piece.len() as u64 == length {
@@ -55,7 +58,7 @@ pub async fn respond(
         return Ok(etag::respond(request, response, tag(file)?));
     }
     // The connection may buffer a second piece.
-    room.grow(2 * PIECE)?;
+    room.grow(2 * PIECE_LENGTH)?;
     *response.body_mut() = large_body(photos, file, first_piece, length, room);
     let mut response = etag::respond(request, response, tag(file)?);
     if response.status() == StatusCode::OK {
@@ -122,12 +125,13 @@ impl LargeFile {
             return Ok(None);
         }
         let read = self.photos.read(self.file, self.position).await;
-        let Some((piece, length)) = read.map_err(|error| Arc::new(error) as Cause)? else {
+        let Some(piece) = read.map_err(|error| Arc::new(error) as Cause)? else {
             return Err(Arc::new(Gone));
         };
-        if length != self.length || piece.is_empty() {
+        if piece.file_length != self.length || piece.bytes.is_empty() {
             return Err(Arc::new(Gone));
         }
+        let piece = piece.bytes;
         self.position += piece.len() as u64;
         Ok(Some(held_by(Arc::clone(&self.room), piece)))
     }

@@ -12,7 +12,7 @@ use std::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 use petstore_domain::client::ClientAddress;
-use petstore_photos::PIECE;
+use petstore_photos::PIECE_LENGTH;
 
 use super::response::Response;
 
@@ -36,7 +36,7 @@ const ADDRESSES: usize = 8;
 
 /// The bytes that an address has in the reserve of strangers: for a photo, which is sent in pieces, and for its
 /// request. A small response needs less.
-const MAX_FROM_RESERVE: usize = 2 * PIECE + (32 << 10);
+const MAX_FROM_RESERVE: usize = 2 * PIECE_LENGTH + (32 << 10);
 
 /// The memory that responses use, up to a limit. A clone counts the same memory.
 #[derive(Clone)]
@@ -418,8 +418,8 @@ mod tests {
             prop_assert!(request.is_ok());
             prop_assert!(memory.reserve_for(newcomer, MAX_SMALL).is_ok());
             // A photo begins with one piece.
-            let photo = memory.reserve_for(newcomer, PIECE);
-            prop_assert!(photo.is_ok_and(|mut photo| photo.grow(2 * PIECE).is_ok()));
+            let photo = memory.reserve_for(newcomer, PIECE_LENGTH);
+            prop_assert!(photo.is_ok_and(|mut photo| photo.grow(2 * PIECE_LENGTH).is_ok()));
         }
     }
 
