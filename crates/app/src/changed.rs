@@ -5,10 +5,10 @@
 use petstore_domain::StoredResponse;
 use petstore_store::WriteOutcome;
 
-/// How often a change is decided again because another one was faster.
+/// The number of times that a change is decided, if other changes are faster.
 pub(super) const MAX_TRIES: u32 = 10;
 
-/// The outcome of a request to change a field, the profile or a webhook. `R` says why it was refused.
+/// The outcome of a request to change a field, the profile or a webhook. `R` is the reason for a rejection.
 pub enum Changed<R> {
     /// The change was made, now or for the same request before. This is the response.
     Done(StoredResponse),
@@ -19,8 +19,8 @@ pub enum Changed<R> {
 
 impl<R> Changed<R> {
     /// Returns the outcome of a request that changed nothing now.
-    pub(super) fn known(written: WriteOutcome) -> Self {
-        match written {
+    pub(super) fn from_unchanged(outcome: WriteOutcome) -> Self {
+        match outcome {
             WriteOutcome::Replayed(response) => Self::Done(response),
             _ => Self::IdempotencyConflict,
         }

@@ -34,7 +34,7 @@ impl Fields {
         if let Some(request) = &context.idempotency
             && let Some(written) = self.store.recall_request(request.clone()).await?
         {
-            return Ok(Changed::known(written));
+            return Ok(Changed::from_unchanged(written));
         }
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
@@ -73,7 +73,7 @@ impl Fields {
             {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
-                other => return Ok(Changed::known(other)),
+                other => return Ok(Changed::from_unchanged(other)),
             }
         }
         Err(StoreError::Overloaded)
@@ -115,7 +115,7 @@ impl Fields {
             {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
-                other => return Ok(Changed::known(other)),
+                other => return Ok(Changed::from_unchanged(other)),
             }
         }
         Err(StoreError::Overloaded)

@@ -20,7 +20,7 @@ pub async fn change_profile(
     if let Some(request) = &context.idempotency
         && let Some(written) = store.recall_request(request.clone()).await?
     {
-        return Ok(Changed::known(written));
+        return Ok(Changed::from_unchanged(written));
     }
     for _ in 0..MAX_TRIES {
         let present = store.profile().await?;
@@ -35,7 +35,7 @@ pub async fn change_profile(
         {
             WriteOutcome::Done => return Ok(Changed::Done(response)),
             WriteOutcome::Stale => {}
-            other => return Ok(Changed::known(other)),
+            other => return Ok(Changed::from_unchanged(other)),
         }
     }
     Err(StoreError::Overloaded)

@@ -13,15 +13,15 @@ use petstore_store::{Store, StoreError, WriteOutcome};
 use super::changed::{Changed, MAX_TRIES};
 /// Why it is not known what became of a request, or why nothing did.
 pub use crate::delivery::DecisionError as WebhookError;
-use crate::delivery::{self, Decided, Registrar, Wanted};
+use crate::delivery::{self, Registrar, WebhookCommand, WebhookDecision};
 
-/// The webhooks of the store, and what judges their URLs and makes their secrets.
+/// The webhooks of the store, and the registrar of their URLs and secrets.
 pub struct Webhooks {
     store: Arc<dyn Store>,
     pub registrar: Registrar,
 }
 
-/// Why a webhook was not changed.
+/// A reason to reject a change of a webhook.
 pub enum WebhookRefusal {
     NotFound,
     /// The webhook has another version. This is its present state.
@@ -35,7 +35,7 @@ impl Webhooks {
         Self { store, registrar }
     }
 
-    /// Returns the webhook with this identifier, if there is one.
+    /// Returns the webhook with this id, if there is one.
     pub async fn find(&self, id: Option<i64>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         Ok(webhooks
@@ -43,70 +43,92 @@ impl Webhooks {
             .find(|stored| Some(stored.webhook.id) == id))
     }
 
-    /// Makes a change of the webhook with this identifier, once for all repetitions of the request,
-    /// if it has one of these versions. A replay comes before the state is looked at.
+    /// Carries out a command about the webhook with this id, once for all repetitions of the request,
+    /// if the webhook has one of these versions. A repetition gets its remembered response whatever the present state is.
     pub async fn change(
         &self,
         id: Option<i64>,
         versions: Option<&[i64]>,
-        wanted: &Wanted,
+        command: &WebhookCommand,
         context: WriteContext,
-        respond: impl Fn(&Decided) -> StoredResponse,
+        respond: impl Fn(&WebhookDecision) -> StoredResponse,
     ) -> Result<Changed<WebhookRefusal>, WebhookError> {
-        let store = self.store.as_ref();
-        let registrar = &self.registrar;
         if let Some(request) = &context.idempotency
-            && let Some(written) = store.recall_request(request.clone()).await?
+            && let Some(outcome) = self.store.recall_request(request.clone()).await?
         {
-            return self.known(written);
+            return self.changed_before(outcome);
         }
+
         for _ in 0..MAX_TRIES {
             let present = self.find(id).await?;
-            match &present {
-                Some(StoredWebhook { webhook, .. }) => {
-                    if versions.is_some_and(|versions| !versions.contains(&webhook.version)) {
-                        let present = Box::new(webhook.clone());
-                        return Ok(Changed::Refused(WebhookRefusal::OtherVersion(present)));
-                    }
-                }
-                None if matches!(wanted, Wanted::Add { .. }) => {}
-                None => return Ok(Changed::Refused(WebhookRefusal::NotFound)),
+            if let Some(refusal) = refusal(present.as_ref(), versions, command) {
+                return Ok(Changed::Refused(refusal));
             }
-            let decided = delivery::decide(store, registrar, present.as_ref(), wanted, context.now);
-            let decided = decided.await?;
-            let response = respond(&decided);
-            let Decided {
-                change,
-                act,
-                secret,
-                ..
-            } = decided;
-            let mut stored = response.clone();
-            if secret.is_some() {
-                stored.body = registrar.seal_response(&stored.body)?;
+            let decision = delivery::decide(
+                self.store.as_ref(),
+                &self.registrar,
+                present.as_ref(),
+                command,
+                context.now,
+            )
+            .await?;
+
+            let response = respond(&decision);
+            let mut remembered_response = response.clone();
+            if decision.secret.is_some() {
+                let body = &remembered_response.body;
+                remembered_response.body = self.registrar.seal_response(body)?;
             }
-            match store
-                .write_webhook(change, act, stored, context.clone())
-                .await?
-            {
+            let outcome = self
+                .store
+                .write_webhook(
+                    decision.change,
+                    decision.act,
+                    remembered_response,
+                    context.clone(),
+                )
+                .await?;
+            match outcome {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
-                WriteOutcome::Full if matches!(wanted, Wanted::Test) => break,
-                other => return self.known(other),
+                WriteOutcome::Full if matches!(command, WebhookCommand::Test) => break,
+                other => return self.changed_before(other),
             }
         }
         Err(StoreError::Overloaded.into())
     }
 
     /// Returns the outcome of a request that changed nothing now.
-    fn known(&self, written: WriteOutcome) -> Result<Changed<WebhookRefusal>, WebhookError> {
-        Ok(match written {
-            WriteOutcome::Replayed(mut stored) => {
-                stored.body = self.registrar.open_response(stored.body)?;
-                Changed::Done(stored)
+    fn changed_before(
+        &self,
+        outcome: WriteOutcome,
+    ) -> Result<Changed<WebhookRefusal>, WebhookError> {
+        Ok(match outcome {
+            WriteOutcome::Replayed(mut response) => {
+                response.body = self.registrar.open_response(response.body)?;
+                Changed::Done(response)
             }
             WriteOutcome::Full => Changed::Refused(WebhookRefusal::Full),
-            other => Changed::known(other),
+            other => Changed::from_unchanged(other),
         })
     }
+}
+
+/// Returns the reason to reject a command in the present state, if there is one.
+fn refusal(
+    present: Option<&StoredWebhook>,
+    versions: Option<&[i64]>,
+    command: &WebhookCommand,
+) -> Option<WebhookRefusal> {
+    let Some(StoredWebhook { webhook, .. }) = present else {
+        return match command {
+            WebhookCommand::Add(_) => None,
+            _ => Some(WebhookRefusal::NotFound),
+        };
+    };
+    let has_version = versions.is_none_or(|versions| versions.contains(&webhook.version));
+    if has_version {
+        return None;
+    }
+    Some(WebhookRefusal::OtherVersion(Box::new(webhook.clone())))
 }

@@ -12,7 +12,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use hyper::{Method, Request, header, http::response};
+use hyper::{
+    Method, Request, header,
+    http::{request, response},
+};
 use jiff::fmt::rfc2822::DateTimeParser;
 use parking_lot::Mutex;
 use petstore_domain::{Clock, Networks};
@@ -30,10 +33,10 @@ use url::{Position, Url};
 
 use super::EndpointUrl;
 
-/// How long an attempt may take, from the name to the response.
-pub const ATTEMPT_LIMIT: Duration = Duration::from_secs(15);
+/// The longest time for an attempt, from the name to the response.
+pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Why an attempt had no response.
+/// A reason for an attempt without a response.
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
     /// The URL is not permitted any more, or an address of its name is not.
@@ -79,66 +82,80 @@ impl From<RequestError> for AttemptError {
 
 /// A response to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivered {
+pub struct EndpointResponse {
     pub status: u16,
-    /// How long the endpoint asks to wait, in seconds (`Retry-After`).
+    /// The seconds that the endpoint asks to wait (`Retry-After`).
     pub retry_after: Option<u64>,
 }
 
-/// How many connections to a server are kept for the next messages, for how long without a message,
-/// and for how long altogether: so long may a change of the name's addresses be unnoticed.
-const MAX_KEPT: usize = 4;
-const IDLE: Duration = Duration::from_secs(4);
-const LIFE: Duration = Duration::from_mins(1);
+/// The number of connections to a server that are kept for the next messages.
+const MAX_IDLE_CONNECTIONS: usize = 4;
 
-/// A connection that waits for the next message. Its address was judged when it was made.
-struct Kept {
+/// The time for which a connection is kept without a message.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(4);
+
+/// The age at which a connection is closed. A change of the name's addresses is unnoticed until then.
+const MAX_CONNECTION_AGE: Duration = Duration::from_mins(1);
+
+/// A connection that waits for the next message. Its address was judged when it was opened.
+struct IdleConnection {
     connection: Connection,
-    made: Instant,
-    used: Instant,
+    opened_at: Instant,
+    used_at: Instant,
 }
 
-impl Kept {
+impl IdleConnection {
+    /// Whether the connection may carry another message.
     fn is_fresh(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.used) < IDLE
-            && now.saturating_duration_since(self.made) < LIFE
+        now.saturating_duration_since(self.used_at) < MAX_IDLE_TIME
+            && now.saturating_duration_since(self.opened_at) < MAX_CONNECTION_AGE
     }
+}
+
+/// The fields of a signed message, by Standard Webhooks.
+#[derive(Debug, Clone)]
+pub struct SignedFields {
+    pub id: String,
+    /// The time in seconds since 1970.
+    pub timestamp: String,
+    pub signature: String,
 }
 
 /// Delivers messages.
 pub struct Connector {
+    /// The private networks that messages may reach.
     allowed: Networks,
     lookups: Lookups,
+    /// The TLS client; `None` if the system has no trusted certificates.
     tls: Option<TlsConnector>,
-    limit: Duration,
+    timeout: Duration,
     clock: Arc<dyn Clock>,
-    /// By scheme, host and port.
-    kept: Mutex<HashMap<String, Vec<Kept>>>,
+    /// The connections that wait, by scheme, host and port.
+    idle_connections: Mutex<HashMap<String, Vec<IdleConnection>>>,
 }
 
 impl Connector {
     /// Returns a connector that trusts these roots, and reaches only what is permitted. An attempt
-    /// may take as long as `limit`, usually [`ATTEMPT_LIMIT`]. Fails only if the build supports no
+    /// may take as long as `timeout`, usually [`ATTEMPT_TIMEOUT`]. Fails only if the build supports no
     /// suitable protocol version.
     pub fn new(
         allowed: Networks,
         resolver: Box<dyn Resolve>,
         roots: Option<RootCertStore>,
-        limit: Duration,
+        timeout: Duration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, rustls::Error> {
         let tls = roots
             .map(Verify::ChainAndName)
             .map(tls::connector)
             .transpose()?;
-        let lookups = Lookups::new(resolver);
         Ok(Self {
             allowed,
-            lookups,
+            lookups: Lookups::new(resolver),
             tls,
-            limit,
+            timeout,
             clock,
-            kept: Mutex::default(),
+            idle_connections: Mutex::default(),
         })
     }
 
@@ -147,146 +164,160 @@ impl Connector {
     pub async fn deliver(
         &self,
         url: &str,
-        fields: [(&'static str, String); 3],
+        fields: &SignedFields,
         body: Bytes,
-    ) -> Result<Delivered, AttemptError> {
-        // Judged again, because the operator may have changed what is permitted.
+    ) -> Result<EndpointResponse, AttemptError> {
+        // The URL is judged at each attempt, because the operator may have changed what is permitted.
         let url = EndpointUrl::parse(url, &self.allowed).map_err(AttemptError::Forbidden)?;
         let attempt = self.attempt(url.get(), fields, body);
-        time::timeout(self.limit, attempt)
-            .await
-            .unwrap_or(Err(AttemptError::Timeout))
+        match time::timeout(self.timeout, attempt).await {
+            Ok(result) => result,
+            Err(_) => Err(AttemptError::Timeout),
+        }
     }
 
     /// Closes the connections that are kept for too long. To be called again and again.
     pub fn close_old(&self) {
         let now = self.clock.instant();
-        self.kept.lock().retain(|_, kept| {
-            kept.retain(|kept| kept.is_fresh(now));
-            !kept.is_empty()
+        self.idle_connections.lock().retain(|_, connections| {
+            connections.retain(|connection| connection.is_fresh(now));
+            !connections.is_empty()
         });
     }
 
+    /// Sends a message over a kept connection or a new one.
     async fn attempt(
         &self,
         url: &Url,
-        fields: [(&'static str, String); 3],
+        fields: &SignedFields,
         body: Bytes,
-    ) -> Result<Delivered, AttemptError> {
-        let request = || {
-            let request = Request::builder()
-                .method(Method::POST)
-                .header(header::CONTENT_TYPE, "application/json")
-                .header(
-                    header::USER_AGENT,
-                    concat!("petstore/", env!("CARGO_PKG_VERSION")),
-                );
-            fields.iter().fold(request, |request, (name, value)| {
-                request.header(*name, value)
-            })
-        };
-        if let Some(mut kept) = self.take(url) {
-            match kept.connection.send(url, request(), body.clone()).await {
-                // The server closed it at the same time. The message goes over a new one.
-                Err(RequestError::Http(error)) if !error.is_parse() => {}
-                sent => return self.delivered(url, kept, sent),
+    ) -> Result<EndpointResponse, AttemptError> {
+        if let Some(mut idle) = self.take_connection(url) {
+            let result = idle
+                .connection
+                .send(url, signed_request(fields), body.clone())
+                .await;
+            // If the server closed the connection at the same time, the message goes over a new one.
+            let was_closed = matches!(&result, Err(RequestError::Http(error)) if !error.is_parse());
+            if !was_closed {
+                return self.finish(url, idle, result);
             }
         }
-        let addresses = self.addresses(url).await?;
-        let tls = match (url.scheme(), &self.tls) {
-            ("https", Some(tls)) => Some(tls),
-            ("https", None) => {
-                return Err(AttemptError::Tls(io::Error::other(
-                    "the system has no trusted certificates",
-                )));
-            }
-            _ => None,
-        };
-        let made = self.clock.instant();
-        let mut connection = Connection::open(url, tls, &addresses[..]).await?;
-        let sent = connection.send(url, request(), body).await;
-        self.delivered(
-            url,
-            Kept {
-                connection,
-                made,
-                used: made,
-            },
-            sent,
-        )
+
+        let mut idle = self.open_connection(url).await?;
+        let result = idle
+            .connection
+            .send(url, signed_request(fields), body)
+            .await;
+        self.finish(url, idle, result)
     }
 
-    /// Keeps the connection, unless it failed.
-    fn delivered(
-        &self,
-        url: &Url,
-        kept: Kept,
-        sent: Result<response::Parts, RequestError>,
-    ) -> Result<Delivered, AttemptError> {
-        let head = sent?;
-        self.keep(url, kept);
-        let retry_after = head.headers.get(header::RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| self.seconds(value.to_str().ok()?.trim()));
-        Ok(Delivered {
-            status: head.status.as_u16(),
-            retry_after,
+    /// Opens a connection to an address of the host that was judged.
+    async fn open_connection(&self, url: &Url) -> Result<IdleConnection, AttemptError> {
+        let addresses = self.resolve_permitted(url).await?;
+        let mut tls = None;
+        if url.scheme() == "https" {
+            tls = self.tls.as_ref();
+            if tls.is_none() {
+                let error = io::Error::other("the system has no trusted certificates");
+                return Err(AttemptError::Tls(error));
+            }
+        }
+        let now = self.clock.instant();
+        let connection = Connection::open(url, tls, &addresses[..]).await?;
+        Ok(IdleConnection {
+            connection,
+            opened_at: now,
+            used_at: now,
         })
     }
 
-    fn take(&self, url: &Url) -> Option<Kept> {
+    /// Returns the response of an attempt, and keeps its connection. A connection that failed is closed.
+    fn finish(
+        &self,
+        url: &Url,
+        idle: IdleConnection,
+        result: Result<response::Parts, RequestError>,
+    ) -> Result<EndpointResponse, AttemptError> {
+        let head = result?;
+        self.keep_connection(url, idle);
+
+        let retry_after = head.headers.get(header::RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok());
+        Ok(EndpointResponse {
+            status: head.status.as_u16(),
+            retry_after: retry_after.and_then(|value| self.parse_retry_after(value.trim())),
+        })
+    }
+
+    /// Takes the connection to this server that was used last, if one can still be used.
+    fn take_connection(&self, url: &Url) -> Option<IdleConnection> {
         let now = self.clock.instant();
-        let mut all = self.kept.lock();
-        let kept = all.get_mut(&url[..Position::BeforePath])?;
-        while let Some(mut one) = kept.pop() {
-            if one.is_fresh(now) && one.connection.is_idle() {
-                return Some(one);
+        let mut idle_connections = self.idle_connections.lock();
+        let server_connections = idle_connections.get_mut(&url[..Position::BeforePath])?;
+        while let Some(mut idle) = server_connections.pop() {
+            if idle.is_fresh(now) && idle.connection.is_idle() {
+                return Some(idle);
             }
         }
         None
     }
 
-    fn keep(&self, url: &Url, mut one: Kept) {
-        one.used = self.clock.instant();
-        let mut all = self.kept.lock();
-        let kept = all
+    /// Keeps a connection for the next message, unless there are enough.
+    fn keep_connection(&self, url: &Url, mut idle: IdleConnection) {
+        idle.used_at = self.clock.instant();
+        let mut idle_connections = self.idle_connections.lock();
+        let server_connections = idle_connections
             .entry(url[..Position::BeforePath].to_owned())
             .or_default();
-        if kept.len() < MAX_KEPT && one.connection.is_idle() {
-            kept.push(one);
+        if server_connections.len() < MAX_IDLE_CONNECTIONS && idle.connection.is_idle() {
+            server_connections.push(idle);
         }
     }
 
-    /// Returns the seconds in a `Retry-After`: a number, or the time until a date.
-    fn seconds(&self, retry_after: &str) -> Option<u64> {
-        retry_after.parse().ok().or_else(|| {
-            let until = DateTimeParser::new().parse_timestamp(retry_after).ok()?;
-            Some(
-                until
-                    .duration_since(self.clock.now())
-                    .as_secs()
-                    .try_into()
-                    .unwrap_or(0),
-            )
-        })
+    /// Returns the seconds in a `Retry-After` (RFC 9110, section 10.2.3): a number such as `120`, or the time until
+    /// a date such as `Sat, 28 Nov 2026 12:00:00 GMT`.
+    fn parse_retry_after(&self, text: &str) -> Option<u64> {
+        if let Ok(seconds) = text.parse() {
+            return Some(seconds);
+        }
+        let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+        let seconds = date.duration_since(self.clock.now()).as_secs();
+        Some(seconds.try_into().unwrap_or(0))
     }
 
     /// Returns the addresses of the URL's host, all permitted.
-    async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
+    async fn resolve_permitted(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
         let addresses = self
             .lookups
             .addresses(url)
             .await
             .map_err(AttemptError::Name)?;
         for address in &addresses {
-            if let Some(what) = judge(address.ip(), &self.allowed) {
-                let message = format!("the name leads to {} ({what})", address.ip());
+            let ip = address.ip();
+            if let Some(kind) = judge(ip, &self.allowed) {
+                let message = format!("the name leads to {ip} ({kind})");
                 return Err(AttemptError::Forbidden(message));
             }
-            if url.scheme() == "http" && !self.allowed.contain(address.ip()) {
-                let message = format!("plain HTTP to {} is not permitted", address.ip());
+            if url.scheme() == "http" && !self.allowed.contain(ip) {
+                let message = format!("plain HTTP to {ip} is not permitted");
                 return Err(AttemptError::Forbidden(message));
             }
         }
         Ok(addresses)
     }
+}
+
+/// Returns the start of the request with a message.
+fn signed_request(fields: &SignedFields) -> request::Builder {
+    Request::builder()
+        .method(Method::POST)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(
+            header::USER_AGENT,
+            concat!("petstore/", env!("CARGO_PKG_VERSION")),
+        )
+        .header("webhook-id", &fields.id)
+        .header("webhook-timestamp", &fields.timestamp)
+        .header("webhook-signature", &fields.signature)
 }

@@ -1,4 +1,4 @@
-//! The effect of a change of a webhook, for programs, the command line and the console.
+//! The effect of a command about a webhook, for programs, the command line and the console.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -14,40 +14,46 @@ use petstore_store::{Store, StoreError};
 
 use super::{Registrar, VaultError};
 
-/// A wish of somebody about a webhook.
+/// A command of somebody about a webhook.
 #[derive(Debug, Clone)]
-pub enum Wanted {
-    /// A new one. The URL was judged by [`Registrar::check_url`].
-    Add {
-        url: String,
-        types: Option<Vec<Word<ChangeType>>>,
-        description: Option<Label>,
-    },
+pub enum WebhookCommand {
+    /// Adds a webhook.
+    Add(NewWebhook),
     Patch(WebhookPatch),
     Delete,
     RotateSecret,
-    /// That messages are sent again.
+    /// Sends messages again.
     Enable {
-        /// Where it stopped, or from now on.
+        /// Whether the messages begin where they stopped. Otherwise, they begin with the next change.
         resumes: bool,
     },
     Test,
 }
 
-/// The work that follows from a wish.
+/// A webhook that somebody adds.
+#[derive(Debug, Clone)]
+pub struct NewWebhook {
+    /// The URL, which [`Registrar::check_url`] has judged.
+    pub url: String,
+    /// The types of changes that the webhook gets; `None` for all.
+    pub types: Option<Vec<Word<ChangeType>>>,
+    pub description: Option<Label>,
+}
+
+/// The work that follows from a command.
 #[derive(Debug)]
-pub struct Decided {
-    /// For the store. [`WebhookChange::Nothing`] if everything is as it is wanted.
+pub struct WebhookDecision {
+    /// The change of the store. [`WebhookChange::Nothing`] if the webhook already is as the command wants it.
     pub change: WebhookChange,
-    /// For the audit trail.
+    /// The entry of the audit trail.
     pub act: Option<Act>,
-    /// After the change; `None` if it is deleted.
+    /// The webhook after the change; `None` if it is deleted.
     pub webhook: Option<Webhook>,
     /// The new secret, which is shown once.
     pub secret: Option<String>,
 }
 
-/// Why nothing could be decided.
+/// A failure that prevents a decision.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
     #[error(transparent)]
@@ -56,135 +62,150 @@ pub enum DecisionError {
     Store(#[from] StoreError),
 }
 
-/// Decides about a wish, with the present state of the webhook; `None` for a new one.
+/// Decides about a command, with the present state of the webhook; `None` for a new one. A command to add a webhook
+/// that exists, or to change one that does not, has no effect.
 pub async fn decide(
     store: &dyn Store,
     registrar: &Registrar,
     present: Option<&StoredWebhook>,
-    wanted: &Wanted,
+    command: &WebhookCommand,
     now: Timestamp,
-) -> Result<Decided, DecisionError> {
-    let Some(stored) = present else {
-        let Wanted::Add {
-            url,
-            types,
-            description,
-        } = wanted.clone()
-        else {
-            return Ok(nothing(None));
-        };
-        let id = store.draw_webhook_id().await?;
-        let created_at = now;
-        let updated_at = now;
-        let version = 1;
-        let disabled = None;
-        let webhook = Webhook {
-            id,
-            url,
-            types,
-            description,
-            disabled,
-            created_at,
-            updated_at,
-            version,
-        };
-        let (secret, current) = registrar.new_secret(id, !has_secrets(store).await?)?;
-        let cursor = store.journal_state().await?.last;
-        let change = WebhookChange::Add(StoredWebhook {
-            webhook: webhook.clone(),
-            secrets: SealedSecrets {
-                current,
-                previous: None,
-            },
-            progress: Progress {
-                cursor,
-                ..Progress::default()
-            },
-            lease: Lease::default(),
-        });
-        let decided = decided(ActType::WebhookAdded, id, (webhook, change));
-        return Ok(Decided {
-            secret: Some(secret.reveal()),
-            ..decided
-        });
+) -> Result<WebhookDecision, DecisionError> {
+    match (present, command) {
+        (None, WebhookCommand::Add(new_webhook)) => {
+            add_webhook(store, registrar, new_webhook.clone(), now).await
+        }
+        (None, _) => Ok(WebhookDecision::without_change(None)),
+        (Some(stored), _) => change_webhook(store, registrar, stored, command, now).await,
+    }
+}
+
+/// Decides about a new webhook. It gets the changes after the present end of the log.
+async fn add_webhook(
+    store: &dyn Store,
+    registrar: &Registrar,
+    new_webhook: NewWebhook,
+    now: Timestamp,
+) -> Result<WebhookDecision, DecisionError> {
+    let id = store.draw_webhook_id().await?;
+    let webhook = Webhook {
+        id,
+        url: new_webhook.url,
+        types: new_webhook.types,
+        description: new_webhook.description,
+        disabled: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
     };
+    let is_first_secret = !has_secrets(store).await?;
+    let (secret, sealed_secret) = registrar.new_secret(id, is_first_secret)?;
+    let cursor = store.journal_state().await?.last;
+
+    let change = WebhookChange::Add(StoredWebhook {
+        webhook: webhook.clone(),
+        secrets: SealedSecrets {
+            current: sealed_secret,
+            previous: None,
+        },
+        progress: Progress {
+            cursor,
+            ..Progress::default()
+        },
+        lease: Lease::default(),
+    });
+    let decision = WebhookDecision::with_act(ActType::WebhookAdded, webhook, change);
+    Ok(decision.with_secret(secret.reveal()))
+}
+
+/// Decides about a webhook that exists.
+async fn change_webhook(
+    store: &dyn Store,
+    registrar: &Registrar,
+    stored: &StoredWebhook,
+    command: &WebhookCommand,
+    now: Timestamp,
+) -> Result<WebhookDecision, DecisionError> {
     let id = stored.webhook.id;
-    let version = stored.webhook.version;
-    let changed = match wanted {
-        Wanted::RotateSecret => {
-            let (secret, sealed) = registrar.new_secret(id, false)?;
-            let decided = decided(
-                ActType::WebhookSecretRotated,
-                id,
-                stored.rotated(sealed, now),
-            );
-            return Ok(Decided {
-                secret: Some(secret.reveal()),
-                ..decided
-            });
-        }
-        Wanted::Delete => {
-            let act = Some(Act::on_webhook(ActType::WebhookDeleted, id));
-            return Ok(Decided {
-                change: WebhookChange::Delete { id, version },
-                act,
-                ..nothing(None)
-            });
-        }
-        Wanted::Test => {
+    let unchanged = WebhookDecision::without_change(Some(stored.webhook.clone()));
+    let (act, changed) = match command {
+        WebhookCommand::Add(_) => return Ok(unchanged),
+        WebhookCommand::Test => {
             let change = WebhookChange::Test(registrar.new_test(id));
-            return Ok(Decided {
+            return Ok(WebhookDecision {
                 change,
-                ..nothing(Some(&stored.webhook))
+                ..unchanged
             });
         }
-        Wanted::Patch(patch) => stored
-            .patched(patch.clone(), now)
-            .map(|changed| (ActType::WebhookChanged, changed)),
-        Wanted::Enable { resumes } => {
+        WebhookCommand::Delete => {
+            let version = stored.webhook.version;
+            return Ok(WebhookDecision {
+                change: WebhookChange::Delete { id, version },
+                act: Some(Act::on_webhook(ActType::WebhookDeleted, id)),
+                webhook: None,
+                secret: None,
+            });
+        }
+        WebhookCommand::RotateSecret => {
+            let (secret, sealed_secret) = registrar.new_secret(id, false)?;
+            let (webhook, change) = stored.rotated(sealed_secret, now);
+            let act = ActType::WebhookSecretRotated;
+            let decision = WebhookDecision::with_act(act, webhook, change);
+            return Ok(decision.with_secret(secret.reveal()));
+        }
+        WebhookCommand::Patch(patch) => {
+            let changed = stored.patched(patch.clone(), now);
+            (ActType::WebhookChanged, changed)
+        }
+        WebhookCommand::Enable { resumes } => {
             let restart = if *resumes {
                 Restart::Resume(now)
             } else {
                 Restart::From(store.journal_state().await?.last)
             };
-            stored
-                .enabled(restart, now)
-                .map(|changed| (ActType::WebhookEnabled, changed))
+            (ActType::WebhookEnabled, stored.enabled(restart, now))
         }
-        Wanted::Add { .. } => None,
     };
     Ok(match changed {
-        Some((act, changed)) => decided(act, id, changed),
-        None => nothing(Some(&stored.webhook)),
+        Some((webhook, change)) => WebhookDecision::with_act(act, webhook, change),
+        None => unchanged,
     })
 }
 
-/// Whether the database has a secret that was encrypted with a key file: that of a webhook, or of a
+/// Whether the database has a secret that was encrypted with a key file: a secret of a webhook, or of a
 /// second factor.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
-    Ok(!store.list_webhooks().await?.is_empty()
-        || store
-            .list_staff()
-            .await?
-            .iter()
-            .any(|member| member.second_factor.is_some()))
-}
-
-fn decided(act: ActType, id: i64, (after, change): (Webhook, WebhookChange)) -> Decided {
-    Decided {
-        change,
-        act: Some(Act::on_webhook(act, id)),
-        ..nothing(Some(&after))
+    if !store.list_webhooks().await?.is_empty() {
+        return Ok(true);
     }
+    let staff = store.list_staff().await?;
+    Ok(staff.iter().any(|member| member.second_factor.is_some()))
 }
 
-fn nothing(webhook: Option<&Webhook>) -> Decided {
-    let change = WebhookChange::Nothing;
-    let webhook = webhook.cloned();
-    Decided {
-        change,
-        act: None,
-        webhook,
-        secret: None,
+impl WebhookDecision {
+    /// Returns a decision to change nothing.
+    fn without_change(webhook: Option<Webhook>) -> Self {
+        Self {
+            change: WebhookChange::Nothing,
+            act: None,
+            webhook,
+            secret: None,
+        }
+    }
+
+    /// Returns a decision to change a webhook, with an act of this type.
+    fn with_act(act: ActType, webhook: Webhook, change: WebhookChange) -> Self {
+        Self {
+            change,
+            act: Some(Act::on_webhook(act, webhook.id)),
+            webhook: Some(webhook),
+            secret: None,
+        }
+    }
+
+    /// Adds the new secret.
+    fn with_secret(mut self, secret: String) -> Self {
+        self.secret = Some(secret);
+        self
     }
 }

@@ -1,17 +1,19 @@
 //! Delivers the messages of all webhooks whose lease this process has.
 
 mod leases;
+mod log_reader;
+mod outcomes;
 mod starts;
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use petstore_domain::{
     Clock,
-    store_area::{ChangePage, Epoch, Lease},
+    store_area::{Epoch, Lease},
 };
 use petstore_observe::{metrics::WebhookMetrics, traces::Spans};
 use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
@@ -20,51 +22,61 @@ use tokio::{
     task::{AbortHandle, JoinSet},
     time,
 };
-use tracing::{error, info, warn};
 
 use super::{
     Connector, Registrar, Vault,
     endpoint::Endpoint,
-    message,
-    sending::{Ended, Secrets},
+    sending::{FinishedAttempt, SigningSecrets},
 };
 
-/// How often the webhooks and their leases are read.
-const REFRESH: Duration = Duration::from_secs(1);
+/// The time between two reads of the webhooks and their leases.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How often a lease is renewed, and after how long without success its holder stops.
-const RENEW: Duration = Duration::from_secs(2);
-const STOP: Duration = Duration::from_secs(6);
+/// The age at which a lease is renewed.
+const RENEWAL_AGE: Duration = Duration::from_secs(2);
 
-/// How often the log is looked at until a second after the last change, and later; and how often
-/// progress is saved.
-const LOOK: Duration = Duration::from_millis(50);
-const LOOK_AT_REST: Duration = Duration::from_millis(250);
-const SAVE: Duration = Duration::from_millis(200);
+/// The age of a lease at which its holder stops, because it could not renew the lease.
+const MAX_LEASE_AGE: Duration = Duration::from_secs(6);
 
-/// How much of the log is read at once.
-const READ_AT_ONCE: u32 = 200;
+/// The time between two looks at the log, until a second after the last change.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long attempts in flight may take at shutdown.
-const FINISH: Duration = Duration::from_millis(1500);
+/// The time between two looks at the log later.
+const LOOK_INTERVAL_AT_REST: Duration = Duration::from_millis(250);
 
-/// An endpoint with what is needed to send to it.
-struct Served {
+/// The time between two saves of progress.
+const SAVE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The time that attempts in flight may take at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// An endpoint whose lease this process has, with what is needed to send to it.
+struct LeasedEndpoint {
     endpoint: Endpoint,
-    secrets: Secrets,
+    secrets: SigningSecrets,
+    /// The number of the lease among all that this process took. It tells the attempts of this lease from those
+    /// of an earlier one.
     generation: u64,
     /// The attempts in flight, by the numbers of their messages.
-    running: HashMap<i64, AbortHandle>,
-    renewed: Instant,
-    forgotten: Option<Instant>,
+    attempts: HashMap<i64, AbortHandle>,
+    renewed_at: Instant,
+    /// The moment when old attempts were last deleted.
+    attempts_forgotten_at: Option<Instant>,
 }
 
-impl Drop for Served {
+impl Drop for LeasedEndpoint {
     fn drop(&mut self) {
-        for attempt in self.running.values() {
+        for attempt in self.attempts.values() {
             attempt.abort();
         }
     }
+}
+
+/// A lease that another process had when this one last read it.
+struct ForeignLease {
+    lease: Lease,
+    /// The moment since which the lease is the same.
+    unchanged_since: Instant,
 }
 
 /// Delivers messages. All of its futures may be dropped.
@@ -79,22 +91,27 @@ pub struct Dispatcher {
     spans: Option<Arc<Spans>>,
     /// The random number of this process.
     holder: i64,
-    /// How many leases it has taken.
+    /// The number of leases that this process has taken.
     generation: u64,
+    /// The epoch of the log, once the log was looked at.
     epoch: Option<Epoch>,
-    last: i64,
-    /// When the last change was found.
-    changed: Option<Instant>,
-    served: BTreeMap<i64, Served>,
-    /// The leases of others, and since when each is the same.
-    others: HashMap<i64, (Lease, Instant)>,
+    /// The number of the last change of the log.
+    last_seq: i64,
+    /// The moment when the log last had new changes.
+    log_grew_at: Option<Instant>,
+    /// The endpoints whose lease this process has, by the ids of their webhooks.
+    leased: BTreeMap<i64, LeasedEndpoint>,
+    /// The leases of other processes, by the ids of the webhooks.
+    foreign_leases: HashMap<i64, ForeignLease>,
     /// The webhooks whose secret this process cannot read.
-    unreadable: HashSet<i64>,
-    running: JoinSet<Ended>,
-    ended: Vec<Ended>,
-    refreshed: Option<Instant>,
-    looked: Option<Instant>,
-    saved: Option<Instant>,
+    unreadable_webhooks: HashSet<i64>,
+    /// All attempts in flight.
+    attempts: JoinSet<FinishedAttempt>,
+    /// The attempts that ended, and whose outcomes are not noted yet.
+    finished_attempts: Vec<FinishedAttempt>,
+    leases_read_at: Option<Instant>,
+    log_looked_at: Option<Instant>,
+    progress_saved_at: Option<Instant>,
 }
 
 impl Dispatcher {
@@ -120,199 +137,108 @@ impl Dispatcher {
             holder,
             generation: 0,
             epoch: None,
-            last: 0,
-            changed: None,
-            served: BTreeMap::new(),
-            others: HashMap::new(),
-            unreadable: HashSet::new(),
-            running: JoinSet::new(),
-            ended: Vec::new(),
-            refreshed: None,
-            looked: None,
-            saved: None,
+            last_seq: 0,
+            log_grew_at: None,
+            leased: BTreeMap::new(),
+            foreign_leases: HashMap::new(),
+            unreadable_webhooks: HashSet::new(),
+            attempts: JoinSet::new(),
+            finished_attempts: Vec::new(),
+            leases_read_at: None,
+            log_looked_at: None,
+            progress_saved_at: None,
         }
     }
 
     /// Returns the number of attempts in flight.
     pub fn in_flight(&self) -> usize {
-        self.running.len() + self.ended.len()
+        self.attempts.len() + self.finished_attempts.len()
     }
 
     /// Waits until there may be something to do.
     pub async fn due(&mut self) {
         tokio::select! {
             () = time::sleep(self.pause()) => {}
-            Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
+            Some(result) = self.attempts.join_next() => self.finished_attempts.extend(result.ok()),
         }
     }
 
-    /// How long [`Self::due`] waits at most.
+    /// Returns the longest time that [`Self::due`] waits.
     pub fn pause(&self) -> Duration {
         if self.is_at_rest() {
-            LOOK_AT_REST
+            LOOK_INTERVAL_AT_REST
         } else {
-            LOOK
+            LOOK_INTERVAL
         }
     }
 
     /// Whether nothing is being sent or saved, and no change came in the last second.
     fn is_at_rest(&self) -> bool {
         let now = self.clock.instant();
-        let has_work = |served: &Served| served.endpoint.is_dirty() || served.endpoint.is_ready();
-        is_due(self.changed, now, REFRESH)
-            && self.in_flight() == 0
-            && !self.served.values().any(has_work)
+        let has_work = self
+            .leased
+            .values()
+            .any(|leased| leased.endpoint.is_dirty() || leased.endpoint.is_ready());
+        is_due(self.log_grew_at, now, REFRESH_INTERVAL) && self.in_flight() == 0 && !has_work
     }
 
     /// Does what is due now, in bounded time: takes and renews leases, notes the attempts that
     /// ended, reads the log, starts attempts, and saves. After an error, the next call continues.
     pub async fn step(&mut self) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        self.served
-            .retain(|_, served| now.saturating_duration_since(served.renewed) < STOP);
-        if is_due(self.refreshed, now, REFRESH) {
+        self.leased
+            .retain(|_, leased| now.saturating_duration_since(leased.renewed_at) < MAX_LEASE_AGE);
+        if is_due(self.leases_read_at, now, REFRESH_INTERVAL) {
             self.refresh().await?;
-            self.refreshed = Some(now);
+            self.leases_read_at = Some(now);
         }
-        self.note_ended().await;
-        let last = self.last;
+
+        self.note_finished_attempts().await;
+        let earlier_last_seq = self.last_seq;
         self.read_log(now).await?;
-        if self.last > last {
-            self.changed = Some(now);
-            // What was changed of a webhook before these changes holds for their messages.
+        if self.last_seq > earlier_last_seq {
+            self.log_grew_at = Some(now);
+            // A change of a webhook before these changes applies to their messages.
             self.refresh().await?;
-            self.refreshed = Some(now);
+            self.leases_read_at = Some(now);
         }
+
         self.start_attempts().await?;
-        let is_dirty = self
-            .served
-            .values()
-            .any(|served| served.endpoint.is_dirty());
-        let is_renewal = self
-            .served
-            .values()
-            .any(|served| now.saturating_duration_since(served.renewed) >= RENEW);
-        if is_renewal || is_dirty && is_due(self.saved, now, SAVE) {
-            self.save(false).await?;
-            self.saved = Some(now);
+        if self.needs_save(now) {
+            self.save_and_renew().await?;
+            self.progress_saved_at = Some(now);
         }
         Ok(())
+    }
+
+    /// Whether a lease must be renewed, or there is progress and the last save was long enough ago.
+    fn needs_save(&self, now: Instant) -> bool {
+        let mut has_progress = false;
+        for leased in self.leased.values() {
+            if now.saturating_duration_since(leased.renewed_at) >= RENEWAL_AGE {
+                return true;
+            }
+            has_progress |= leased.endpoint.is_dirty();
+        }
+        has_progress && is_due(self.progress_saved_at, now, SAVE_INTERVAL)
     }
 
     /// Waits a moment for the attempts in flight, saves, and gives the leases back. After an error,
-    /// others take the leases after a while.
+    /// other processes take the leases after a while.
     pub async fn finish(&mut self) -> Result<(), StoreError> {
-        let ending = async {
-            while let Some(ended) = self.running.join_next().await {
-                self.ended.extend(ended.ok());
+        let attempts_end = async {
+            while let Some(result) = self.attempts.join_next().await {
+                self.finished_attempts.extend(result.ok());
             }
         };
-        let _ = time::timeout(FINISH, ending).await;
-        self.running.abort_all();
-        self.note_ended().await;
-        self.save(true).await
-    }
-
-    async fn note_ended(&mut self) {
-        while let Some(ended) = self.running.try_join_next() {
-            self.ended.extend(ended.ok());
-        }
-        let now = self.clock.now();
-        let has_failure = self.ended.iter().any(|ended| !ended.outcome.is_success());
-        let is_confirmed = has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
-        for ended in std::mem::take(&mut self.ended) {
-            if let Some(spans) = &self.spans {
-                ended.trace(spans);
-            }
-            let Ended {
-                webhook,
-                generation,
-                seq,
-                outcome,
-                cause,
-                ..
-            } = ended;
-            self.metrics.count(outcome.attempt.error.as_deref());
-            let Some(seq) = seq else { continue };
-            // Not that of an earlier lease, whose messages were read again.
-            let Some(served) = self.served.get_mut(&webhook) else {
-                continue;
-            };
-            if served.generation != generation || served.running.remove(&seq).is_none() {
-                continue;
-            }
-            let endpoint = &mut served.endpoint;
-            let was_failing = endpoint.failing_since.is_some();
-            let class = outcome.attempt.error.clone();
-            endpoint.ended(seq, outcome, now, is_confirmed, &mut self.random);
-            match class {
-                Some(class) if !was_failing => warn!(webhook, class, cause, "a webhook fails"),
-                None if was_failing => info!(webhook, "a webhook succeeds again"),
-                _ => {}
-            }
-            if let Some(reason) = endpoint.disabled() {
-                error!(webhook, reason = reason.as_str(), "a webhook is disabled");
-            }
-        }
-    }
-
-    async fn look(&mut self, now: Instant) -> Result<(), StoreError> {
-        let state = self.store.journal_state().await?;
-        (self.epoch, self.last) = (Some(state.epoch), state.last);
-        self.looked = Some(now);
-        Ok(())
-    }
-
-    /// Reads what follows for the endpoints that have room. Endpoints at the same place share it.
-    async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
-        if self.served.is_empty() {
-            return Ok(());
-        }
-        if is_due(self.looked, now, LOOK) {
-            self.look(now).await?;
-        }
-        let Some(epoch) = self.epoch else {
-            return Ok(());
-        };
-        let mut pages: HashMap<i64, ChangePage> = HashMap::new();
-        for served in self.served.values_mut() {
-            let endpoint = &mut served.endpoint;
-            if endpoint.read_to >= self.last || !endpoint.has_room() {
-                continue;
-            }
-            let from = endpoint.read_to;
-            let page = match pages.entry(from) {
-                Entry::Occupied(page) => page.into_mut(),
-                Entry::Vacant(page) => {
-                    page.insert(self.store.changes_after(from, None, READ_AT_ONCE).await?)
-                }
-            };
-            let id = endpoint.webhook.id;
-            if let Some(oldest) = page.changes.first().filter(|oldest| oldest.seq > from + 1) {
-                endpoint.has_missed(oldest.seq - 1);
-            }
-            let mut is_complete = true;
-            for change in &page.changes {
-                if !endpoint.has_room() {
-                    is_complete = false;
-                    break;
-                }
-                if endpoint.webhook.wants(&change.kind) {
-                    let previous = endpoint.last().map(|seq| message::id_of(epoch, id, seq));
-                    let content = message::content_of(change, previous.as_deref());
-                    endpoint.add(change.seq, message::lane_of(change), content);
-                }
-                endpoint.has_read(change.seq);
-            }
-            if is_complete {
-                endpoint.has_read(page.read_to);
-            }
-        }
-        Ok(())
+        let _ = time::timeout(SHUTDOWN_TIMEOUT, attempts_end).await;
+        self.attempts.abort_all();
+        self.note_finished_attempts().await;
+        self.save_and_release().await
     }
 }
 
-/// Whether so much time has passed since then.
-fn is_due(since: Option<Instant>, now: Instant, interval: Duration) -> bool {
-    since.is_none_or(|since| now.saturating_duration_since(since) >= interval)
+/// Whether the interval has passed since the last time. Work that was never done is due.
+fn is_due(last_time: Option<Instant>, now: Instant, interval: Duration) -> bool {
+    last_time.is_none_or(|last_time| now.saturating_duration_since(last_time) >= interval)
 }

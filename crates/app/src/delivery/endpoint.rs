@@ -1,89 +1,114 @@
 //! The messages of one endpoint: which is next, which waits for which, and what must be saved. It
 //! does no input or output, and reads no clock.
 
+mod progress;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
-    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, StoredWebhook, Waiting, Webhook,
+    Attempt, DisabledReason, Lease, Progress, StoredWebhook, Waiting, Webhook,
 };
 use rand::Rng;
 
+use self::progress::UnsavedProgress;
 use super::{
     message::Content,
-    schedule::{self, MAX_FAILING},
+    schedule::{self, LONGEST_DELAY, MAX_FAILING_TIME},
 };
 
-/// How many messages of an endpoint may be in flight, and how many before one has succeeded. Each
-/// endpoint has this share for itself, so it never waits for another one, and all together have at
-/// most 100 times as many ([`Webhook::MAX`]).
-pub(super) const IN_FLIGHT: usize = 4;
-const IN_FLIGHT_UNPROVEN: usize = 1;
+/// The number of messages of an endpoint that may be in flight. Each endpoint has this share for itself, so it
+/// never waits for another one, and all together have at most 100 times as many ([`Webhook::MAX`]).
+pub(super) const MAX_IN_FLIGHT: usize = 4;
 
-/// How many messages may be in memory without a row, and how many bytes their bodies may have.
-const MAX_UNSAVED: usize = 256;
-const MAX_BYTES: usize = 1 << 20;
+/// The number of messages that may be in flight before one has succeeded.
+const MAX_UNPROVEN_IN_FLIGHT: usize = 1;
 
-/// How many messages may wait altogether. No more of the log is read until some are delivered.
-const MAX_WAITING: usize = 10_000;
+/// The number of messages that may be in memory without a row.
+const MAX_UNSAVED_MESSAGES: usize = 256;
+
+/// The number of bytes that the bodies in memory may have.
+const MAX_CONTENT_BYTES: usize = 1 << 20;
+
+/// The number of messages that may wait altogether. No more of the log is read until some are delivered.
+const MAX_WAITING_MESSAGES: usize = 10_000;
 
 /// The messages of an endpoint whose lease this process has.
 pub(super) struct Endpoint {
     pub(super) webhook: Webhook,
     pub(super) lease: Lease,
-    /// Each change up to this number is delivered, among the messages, or not wanted.
+    /// The number of a change. Each change up to it is delivered, among the messages, or of a type that the
+    /// webhook does not want.
     pub(super) read_to: i64,
-    last: Option<i64>,
+    /// The number of the last change that became a message.
+    last_seq: Option<i64>,
+    /// The time since which every attempt failed; `None` if the last one succeeded.
     pub(super) failing_since: Option<Timestamp>,
+    /// The messages that are not delivered yet, by the numbers of their changes.
     messages: BTreeMap<i64, Message>,
-    /// The messages of each lane, the first of which may be sent.
+    /// The messages of each lane. Only the first one may be sent.
     lanes: HashMap<String, VecDeque<i64>>,
+    /// The messages that may be sent now.
     ready: BTreeSet<i64>,
-    timers: BTreeSet<(Timestamp, i64)>,
-    in_flight: usize,
+    /// The failed messages that may be sent later.
+    timers: BTreeSet<Timer>,
+    in_flight_count: usize,
     /// Whether the last attempt of this process succeeded.
     is_proven: bool,
-    unsaved: usize,
-    bytes: usize,
-    save: Unsaved,
+    /// The number of messages without a row.
+    unsaved_count: usize,
+    /// The length of the bodies in memory.
+    content_bytes: usize,
+    unsaved: UnsavedProgress,
 }
 
-/// The progress that the store does not have yet.
-#[derive(Default)]
-struct Unsaved {
-    is_dirty: bool,
-    waiting: BTreeSet<i64>,
-    done: Vec<i64>,
-    attempts: Vec<Attempt>,
-    disable: Option<(DisabledReason, Timestamp)>,
+/// The time at which a failed message may be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Timer {
+    due_at: Timestamp,
+    seq: i64,
 }
 
+/// A message that is not delivered yet.
 struct Message {
-    previous: Option<i64>,
+    /// The number of the change of the message before this one.
+    previous_seq: Option<i64>,
+    /// The messages of one lane are delivered in order. A message without a lane waits for no other.
     lane: Option<String>,
     failures: u32,
-    /// When it is due, after a failure.
+    /// The time at which the message may be sent again, after a failure.
     due_at: Option<Timestamp>,
-    /// Dropped while it waits.
+    /// The content, which is dropped while the message waits.
     content: Option<Content>,
-    /// Whether it has a row in the store, or gets one with the next save.
+    /// Whether the message has a row in the store, or gets one with the next save.
     has_row: bool,
 }
 
-/// How an attempt ended.
-pub(super) struct Outcome {
+/// A message to send.
+pub(super) struct NextMessage {
+    pub(super) seq: i64,
+    /// The number of the change of the message before this one.
+    pub(super) previous_seq: Option<i64>,
+    /// The content, if it is in memory.
+    pub(super) content: Option<Content>,
+}
+
+/// The outcome of an attempt.
+pub(super) struct AttemptOutcome {
     pub(super) attempt: Attempt,
+    /// The seconds that the endpoint asks to wait.
     pub(super) retry_after: Option<u64>,
 }
 
-impl Outcome {
+impl AttemptOutcome {
+    /// Whether the endpoint accepted the message.
     pub(super) fn is_success(&self) -> bool {
         self.attempt.error.is_none()
     }
 }
 
 impl Endpoint {
-    /// Returns the endpoint as the store has it, with the lease that was taken.
+    /// Returns the endpoint as the store has it, with the lease that this process took.
     pub(super) fn new(stored: StoredWebhook, waiting: Vec<Waiting>, lease: Lease) -> Self {
         let Progress {
             cursor,
@@ -94,39 +119,35 @@ impl Endpoint {
             webhook: stored.webhook,
             lease,
             read_to: cursor,
-            last,
+            last_seq: last,
             failing_since,
             messages: BTreeMap::new(),
             lanes: HashMap::new(),
             ready: BTreeSet::new(),
             timers: BTreeSet::new(),
-            in_flight: 0,
+            in_flight_count: 0,
             is_proven: false,
-            unsaved: 0,
-            bytes: 0,
-            save: Unsaved::default(),
+            unsaved_count: 0,
+            content_bytes: 0,
+            unsaved: UnsavedProgress::default(),
         };
-        for Waiting {
-            seq,
-            previous,
-            lane,
-            failures,
-            due_at,
-        } in waiting
-        {
+
+        for row in waiting {
             let message = Message {
-                previous,
-                lane,
-                failures,
-                due_at,
+                previous_seq: row.previous,
+                lane: row.lane,
+                failures: row.failures,
+                due_at: row.due_at,
                 content: None,
                 has_row: true,
             };
-            endpoint.insert(seq, message);
+            endpoint.insert(row.seq, message);
         }
         endpoint
     }
 
+    /// Inserts a message at the end of its lane. If no other message of the lane waits, the message may be sent: now,
+    /// or when it is due again.
     fn insert(&mut self, seq: i64, message: Message) {
         let is_first = match &message.lane {
             Some(lane) => {
@@ -136,116 +157,134 @@ impl Endpoint {
             }
             None => true,
         };
-        match message.due_at {
-            _ if !is_first => {}
-            Some(due_at) => drop(self.timers.insert((due_at, seq))),
-            None => drop(self.ready.insert(seq)),
+        if is_first {
+            match message.due_at {
+                Some(due_at) => {
+                    self.timers.insert(Timer { due_at, seq });
+                }
+                None => {
+                    self.ready.insert(seq);
+                }
+            }
         }
         self.messages.insert(seq, message);
     }
 
-    /// Whether more of the log may be read for it.
+    /// Whether the endpoint can take more messages from the log.
     pub(super) fn has_room(&self) -> bool {
-        self.unsaved < MAX_UNSAVED && self.bytes < MAX_BYTES && self.messages.len() < MAX_WAITING
+        self.unsaved_count < MAX_UNSAVED_MESSAGES
+            && self.content_bytes < MAX_CONTENT_BYTES
+            && self.messages.len() < MAX_WAITING_MESSAGES
     }
 
-    /// Returns the number of the change of the message before the next one.
-    pub(super) fn last(&self) -> Option<i64> {
-        self.last
+    /// Returns the number of the change of the last message.
+    pub(super) fn last_seq(&self) -> Option<i64> {
+        self.last_seq
     }
 
-    /// Adds the message about the next change that is wanted, unless it waits already, or was
-    /// delivered before another one of its lane that waits: the process that had the lease was
+    /// Adds the message about the next change that the webhook wants. Adds nothing if the message waits already, or if
+    /// it was delivered before a message of its lane that waits: the process that had the lease was
     /// further in the log than all messages that it had delivered.
     pub(super) fn add(&mut self, seq: i64, lane: Option<String>, content: Content) {
-        let newest = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.back());
+        let lane_messages = lane.as_ref().and_then(|lane| self.lanes.get(lane));
+        let newest = lane_messages.and_then(VecDeque::back);
         if newest >= Some(&seq) || self.messages.contains_key(&seq) {
-            self.last = Some(seq);
+            self.last_seq = Some(seq);
             return;
         }
-        // It also waits behind a message that waits.
-        let first = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.front());
+
+        // A message also waits if the first message of its lane waits.
+        let first = lane_messages.and_then(VecDeque::front);
         let has_row = first.is_some_and(|first| self.messages[first].has_row);
-        let previous = self.last.replace(seq);
         let content = if has_row {
-            self.save.waiting.insert(seq);
+            self.unsaved.waiting.insert(seq);
             None
         } else {
-            self.unsaved += 1;
-            self.bytes += content.body.len();
+            self.unsaved_count += 1;
+            self.content_bytes += content.body.len();
             Some(content)
         };
-        self.insert(
-            seq,
-            Message {
-                previous,
-                lane,
-                failures: 0,
-                due_at: None,
-                content,
-                has_row,
-            },
-        );
-        self.save.is_dirty = true;
+        let message = Message {
+            previous_seq: self.last_seq.replace(seq),
+            lane,
+            failures: 0,
+            due_at: None,
+            content,
+            has_row,
+        };
+        self.insert(seq, message);
+        self.unsaved.is_dirty = true;
     }
 
-    /// Notes that the log no longer has the changes up to this one. So the next message names one
-    /// before it that was never sent, and the receiver sees that it missed something.
-    pub(super) fn has_missed(&mut self, seq: i64) {
-        self.last = Some(seq);
+    /// Notes that the log no longer has the changes up to this one. So the next message names as the message
+    /// before it one that was never sent, and the receiver sees that it missed something.
+    pub(super) fn note_gap(&mut self, last_missing_seq: i64) {
+        self.last_seq = Some(last_missing_seq);
     }
 
-    /// Notes that the log was read up to here.
-    pub(super) fn has_read(&mut self, seq: i64) {
-        self.save.is_dirty |= seq > self.read_to;
+    /// Notes that the log was read up to this change.
+    pub(super) fn note_read_to(&mut self, seq: i64) {
+        self.unsaved.is_dirty |= seq > self.read_to;
         self.read_to = seq;
     }
 
-    /// Returns the next message to send, with its content if it is in memory. It is in flight from
-    /// now on.
-    pub(super) fn next(&mut self, now: Timestamp) -> Option<(i64, Option<i64>, Option<Content>)> {
+    /// Returns the next message to send, which is in flight from now on.
+    pub(super) fn take_next(&mut self, now: Timestamp) -> Option<NextMessage> {
         let limit = if self.is_proven {
-            IN_FLIGHT
+            MAX_IN_FLIGHT
         } else {
-            IN_FLIGHT_UNPROVEN
+            MAX_UNPROVEN_IN_FLIGHT
         };
-        if self.in_flight >= limit || self.save.disable.is_some() {
+        if self.in_flight_count >= limit || self.unsaved.disable.is_some() {
             return None;
         }
-        // No delay is longer than this, so a later time comes from a clock that was wrong.
-        let latest = now.checked_add(schedule::LONGEST).unwrap_or(Timestamp::MAX);
-        let is_due = |timer: &&(Timestamp, i64)| timer.0 <= now || timer.0 > latest;
-        while let Some((due_at, seq)) = self
-            .timers
-            .first()
-            .filter(is_due)
-            .or(self.timers.last().filter(is_due))
-            .copied()
-        {
-            self.timers.remove(&(due_at, seq));
-            self.ready.insert(seq);
-        }
+
+        self.apply_timers(now);
         let seq = self.ready.pop_first()?;
         let message = self.messages.get(&seq)?;
-        self.in_flight += 1;
-        Some((seq, message.previous, message.content.clone()))
+        self.in_flight_count += 1;
+        Some(NextMessage {
+            seq,
+            previous_seq: message.previous_seq,
+            content: message.content.clone(),
+        })
     }
 
-    /// Notes how an attempt ended. Failures count only from a time that is confirmed.
-    pub(super) fn ended(
+    /// Makes the messages ready whose timers are due.
+    fn apply_timers(&mut self, now: Timestamp) {
+        // No delay is longer than this, so a later timer comes from a clock that was wrong.
+        let latest_due_at = now.checked_add(LONGEST_DELAY).unwrap_or(Timestamp::MAX);
+        let is_due = |timer: Timer| timer.due_at <= now || timer.due_at > latest_due_at;
+        while let Some(&timer) = self.timers.first()
+            && is_due(timer)
+        {
+            self.timers.remove(&timer);
+            self.ready.insert(timer.seq);
+        }
+        while let Some(&timer) = self.timers.last()
+            && is_due(timer)
+        {
+            self.timers.remove(&timer);
+            self.ready.insert(timer.seq);
+        }
+    }
+
+    /// Notes the outcome of an attempt. The time of failures counts only if `now` is a confirmed time.
+    pub(super) fn note_outcome(
         &mut self,
         seq: i64,
-        outcome: Outcome,
+        outcome: AttemptOutcome,
         now: Timestamp,
         is_confirmed: bool,
         random: &mut impl Rng,
     ) {
-        self.in_flight -= 1;
-        self.save.is_dirty = true;
         let is_success = outcome.is_success();
         let status = outcome.attempt.status;
-        self.save.attempts.push(outcome.attempt);
+        self.in_flight_count -= 1;
         self.is_proven = is_success;
+        self.unsaved.is_dirty = true;
+        self.unsaved.attempts.push(outcome.attempt);
+
         if is_success {
             self.failing_since = None;
             self.remove(seq);
@@ -254,137 +293,104 @@ impl Endpoint {
         if is_confirmed {
             self.failing_since.get_or_insert(now);
         }
-        let has_failed_for = |since| now.duration_since(since) >= MAX_FAILING;
+        let has_failed_too_long = self
+            .failing_since
+            .is_some_and(|since| now.duration_since(since) >= MAX_FAILING_TIME);
         if status == Some(410) {
-            self.save.disable = Some((DisabledReason::Gone, now));
-        } else if is_confirmed && self.failing_since.is_some_and(has_failed_for) {
-            self.save.disable = Some((DisabledReason::Failures, now));
+            self.unsaved.disable = Some((DisabledReason::Gone, now));
+        } else if is_confirmed && has_failed_too_long {
+            self.unsaved.disable = Some((DisabledReason::Failures, now));
         }
+        self.delay(seq, now, outcome.retry_after, random);
+    }
+
+    /// Lets a failed message wait for its next attempt, and all messages of its lane with it.
+    fn delay(&mut self, seq: i64, now: Timestamp, retry_after: Option<u64>, random: &mut impl Rng) {
         let Some(message) = self.messages.get_mut(&seq) else {
             return;
         };
         message.failures += 1;
-        let delay = schedule::delay(message.failures, outcome.retry_after, random);
+        let delay = schedule::delay(message.failures, retry_after, random);
         let due_at = now.checked_add(delay).unwrap_or(now);
         message.due_at = Some(due_at);
-        self.timers.insert((due_at, seq));
-        let lane = message.lane.clone().and_then(|lane| self.lanes.get(&lane));
-        let behind: Vec<i64> = lane.map_or(vec![seq], |lane| lane.iter().copied().collect());
-        for seq in behind {
-            self.park(seq);
+        self.timers.insert(Timer { due_at, seq });
+
+        let lane = message.lane.as_ref().and_then(|lane| self.lanes.get(lane));
+        let waiting: Vec<i64> = match lane {
+            Some(lane) => lane.iter().copied().collect(),
+            None => vec![seq],
+        };
+        for seq in waiting {
+            self.give_row(seq);
         }
     }
 
-    /// Gives the message a row, because it waits.
-    fn park(&mut self, seq: i64) {
-        if let Some(message) = self.messages.get_mut(&seq) {
-            if !message.has_row {
-                self.unsaved -= 1;
-            }
-            if let Some(content) = message.content.take() {
-                self.bytes -= content.body.len();
-            }
-            message.has_row = true;
-            self.save.waiting.insert(seq);
+    /// Gives a message a row with the next save, because it waits.
+    fn give_row(&mut self, seq: i64) {
+        let Some(message) = self.messages.get_mut(&seq) else {
+            return;
+        };
+        if !message.has_row {
+            self.unsaved_count -= 1;
         }
+        if let Some(content) = message.content.take() {
+            self.content_bytes -= content.body.len();
+        }
+        message.has_row = true;
+        self.unsaved.waiting.insert(seq);
     }
 
-    /// Removes a message that is delivered, or whose change the log no longer has.
-    pub(super) fn remove(&mut self, seq: i64) {
+    /// Removes a message that is delivered, or whose change the log no longer has. The next message of its lane may
+    /// be sent then.
+    fn remove(&mut self, seq: i64) {
         let Some(message) = self.messages.remove(&seq) else {
             return;
         };
         if message.has_row {
-            self.save.waiting.remove(&seq);
-            self.save.done.push(seq);
+            self.unsaved.waiting.remove(&seq);
+            self.unsaved.done.push(seq);
         } else {
-            self.unsaved -= 1;
+            self.unsaved_count -= 1;
         }
-        self.bytes -= message.content.map_or(0, |content| content.body.len());
+        if let Some(content) = message.content {
+            self.content_bytes -= content.body.len();
+        }
+
         let Some(lane) = message.lane else { return };
-        if let Some(waiting) = self.lanes.get_mut(&lane) {
-            waiting.pop_front();
-            match waiting.front() {
-                Some(&next) => drop(self.ready.insert(next)),
-                None => drop(self.lanes.remove(&lane)),
+        let Some(lane_messages) = self.lanes.get_mut(&lane) else {
+            return;
+        };
+        lane_messages.pop_front();
+        match lane_messages.front() {
+            Some(&next_seq) => {
+                self.ready.insert(next_seq);
+            }
+            None => {
+                self.lanes.remove(&lane);
             }
         }
     }
 
-    /// The same for a message that was in flight.
-    pub(super) fn give_up(&mut self, seq: i64) {
-        self.in_flight -= 1;
-        self.save.is_dirty = true;
+    /// Removes a message that was in flight, because the log no longer has its change.
+    pub(super) fn drop_in_flight(&mut self, seq: i64) {
+        self.in_flight_count -= 1;
+        self.unsaved.is_dirty = true;
         self.remove(seq);
     }
 
-    /// Notes that a message could not be sent. It stays next.
+    /// Puts a message back that could not be sent. It stays the next one.
     pub(super) fn put_back(&mut self, seq: i64) {
-        self.in_flight -= 1;
+        self.in_flight_count -= 1;
         self.ready.insert(seq);
     }
 
     /// Whether a message may be sent, at the latest when one in flight has ended.
     pub(super) fn is_ready(&self) -> bool {
-        !self.ready.is_empty() && self.save.disable.is_none()
+        !self.ready.is_empty() && self.unsaved.disable.is_none()
     }
 
-    /// How many messages failed, or wait behind one that did.
-    pub(super) fn waiting(&self) -> usize {
-        self.messages.len() - self.unsaved
-    }
-
-    pub(super) fn is_dirty(&self) -> bool {
-        self.save.is_dirty
-    }
-
-    /// Whether the endpoint is about to be disabled, and why.
-    pub(super) fn disabled(&self) -> Option<DisabledReason> {
-        self.save.disable.map(|(reason, _)| reason)
-    }
-
-    /// How far the endpoint is, once the messages that wait have their rows.
-    fn progress(&self) -> Progress {
-        let first = self.messages.iter().find(|(_, message)| !message.has_row);
-        let (cursor, last) = match first {
-            Some((seq, message)) => (seq - 1, message.previous),
-            None => (self.read_to, self.last),
-        };
-        Progress {
-            cursor,
-            last,
-            failing_since: self.failing_since,
-        }
-    }
-
-    /// Returns the progress that the store must save, with the lease from then on.
-    pub(super) fn update(&self, lease: Lease) -> DeliveryUpdate {
-        let waiting = self.save.waiting.iter().filter_map(|seq| {
-            let message = self.messages.get(seq)?;
-            Some(Waiting {
-                seq: *seq,
-                previous: message.previous,
-                lane: message.lane.clone(),
-                failures: message.failures,
-                due_at: message.due_at,
-            })
-        });
-        DeliveryUpdate {
-            webhook: self.webhook.id,
-            seen: self.lease,
-            lease,
-            progress: Some(self.progress()),
-            waiting: waiting.collect(),
-            done: self.save.done.clone(),
-            attempts: self.save.attempts.clone(),
-            forget_before: None,
-            disable: self.save.disable,
-        }
-    }
-
-    /// Notes that the store has saved the last update.
-    pub(super) fn saved(&mut self, lease: Lease) {
-        self.lease = lease;
-        self.save = Unsaved::default();
+    /// Returns the number of messages that failed, or that wait for a failed one.
+    pub(super) fn waiting_count(&self) -> usize {
+        self.messages.len() - self.unsaved_count
     }
 }

@@ -6,8 +6,11 @@ use petstore_domain::Networks;
 use petstore_system::addresses::judge;
 use url::{Host, Url};
 
-/// The maximum length of a URL, in bytes.
-const MAX_LENGTH: usize = 2000;
+/// The maximum length of a URL in bytes.
+const MAX_URL_LENGTH: usize = 2000;
+
+/// The form of a valid URL, for the errors of a client.
+const FORM: &str = "Use the form https://shop.example/hooks.";
 
 /// A URL to which messages may be sent, as far as its text shows. Its name is judged at each
 /// attempt.
@@ -18,66 +21,11 @@ impl EndpointUrl {
     /// Parses a URL, with the networks that the operator permits. The error says what is wrong and
     /// what is allowed, for a client.
     pub fn parse(text: &str, allowed: &Networks) -> Result<Self, String> {
-        let form = "Use the form https://shop.example/hooks.";
-        if text.len() > MAX_LENGTH {
-            return Err(format!("url must have at most {MAX_LENGTH} characters."));
-        }
-        // The parser would drop these silently.
-        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(format!(
-                "url must not contain spaces or control characters. {form}"
-            ));
-        }
-        let start = |scheme: &str| {
-            let (start, rest) = text.split_at_checked(scheme.len())?;
-            start.eq_ignore_ascii_case(scheme).then_some(rest)
-        };
-        let rest = start("https://").or_else(|| start("http://"));
-        let rest = rest.ok_or_else(|| format!("url must begin with https://. {form}"))?;
-        // The parser would take the beginning of the path for the host.
-        if rest.starts_with(['/', '\\']) {
-            return Err(format!("url must have a host after https://. {form}"));
-        }
+        check_text(text)?;
         let url =
-            Url::parse(text).map_err(|_| format!("url has an invalid host or port. {form}"))?;
-        if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
-            return Err(format!(
-                "url must not contain a user name, a password or @. {form}"
-            ));
-        }
-        if text.contains('#') {
-            return Err(format!("url must not contain a fragment. {form}"));
-        }
-        if url.port() == Some(0) {
-            return Err(format!(
-                "url must have a port between 1 and 65535, or none. {form}"
-            ));
-        }
-        let address = match url.host() {
-            Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),
-            Some(Host::Ipv6(address)) => Some(IpAddr::from(address)),
-            Some(Host::Domain(_)) | None => None,
-        };
-        let is_permitted = match address {
-            Some(address) => allowed.contain(address),
-            None => !allowed.is_empty(),
-        };
-        match url.scheme() {
-            "https" => {}
-            _ if is_permitted => {}
-            _ => {
-                return Err(format!(
-                    "url must begin with https://. {form} The operator of the service can permit \
-                     plain HTTP into a network with --webhook-allow."
-                ));
-            }
-        }
-        if let Some(what) = address.and_then(|address| judge(address, allowed)) {
-            return Err(format!(
-                "url must not have this address ({what}). The operator of the service can permit its \
-                 network with --webhook-allow."
-            ));
-        }
+            Url::parse(text).map_err(|_| format!("url has an invalid host or port. {FORM}"))?;
+        check_parts(text, &url)?;
+        check_address(&url, allowed)?;
         Ok(Self(url))
     }
 
@@ -85,4 +33,81 @@ impl EndpointUrl {
     pub fn get(&self) -> &Url {
         &self.0
     }
+}
+
+/// Checks what the parser of URLs would accept silently.
+fn check_text(text: &str) -> Result<(), String> {
+    if text.len() > MAX_URL_LENGTH {
+        return Err(format!(
+            "url must have at most {MAX_URL_LENGTH} characters."
+        ));
+    }
+    // The parser would drop these.
+    if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(format!(
+            "url must not contain spaces or control characters. {FORM}"
+        ));
+    }
+    let after_scheme = strip_scheme(text, "https://").or_else(|| strip_scheme(text, "http://"));
+    let Some(after_scheme) = after_scheme else {
+        return Err(format!("url must begin with https://. {FORM}"));
+    };
+    // The parser would take the beginning of the path for the host.
+    if after_scheme.starts_with(['/', '\\']) {
+        return Err(format!("url must have a host after https://. {FORM}"));
+    }
+    Ok(())
+}
+
+/// Returns the text after the scheme, whose letters have any case.
+fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
+    let (start, after_scheme) = text.split_at_checked(scheme.len())?;
+    start.eq_ignore_ascii_case(scheme).then_some(after_scheme)
+}
+
+/// Checks that the URL has no part that an endpoint must not have.
+fn check_parts(text: &str, url: &Url) -> Result<(), String> {
+    if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
+        return Err(format!(
+            "url must not contain a user name, a password or @. {FORM}"
+        ));
+    }
+    if text.contains('#') {
+        return Err(format!("url must not contain a fragment. {FORM}"));
+    }
+    if url.port() == Some(0) {
+        return Err(format!(
+            "url must have a port between 1 and 65535, or none. {FORM}"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that messages may be sent to the host, and without TLS if the URL begins with `http`. A host with a name
+/// can be in any network that the operator permits.
+fn check_address(url: &Url, allowed: &Networks) -> Result<(), String> {
+    let address = match url.host() {
+        Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),
+        Some(Host::Ipv6(address)) => Some(IpAddr::from(address)),
+        Some(Host::Domain(_)) | None => None,
+    };
+    let may_be_plain = match address {
+        Some(address) => allowed.contain(address),
+        None => !allowed.is_empty(),
+    };
+    if url.scheme() != "https" && !may_be_plain {
+        return Err(format!(
+            "url must begin with https://. {FORM} The operator of the service can permit \
+             plain HTTP into a network with --webhook-allow."
+        ));
+    }
+    if let Some(address) = address
+        && let Some(kind) = judge(address, allowed)
+    {
+        return Err(format!(
+            "url must not have this address ({kind}). The operator of the service can permit its \
+             network with --webhook-allow."
+        ));
+    }
+    Ok(())
 }

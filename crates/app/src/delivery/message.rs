@@ -8,19 +8,19 @@ use sha2::{Digest, Sha256};
 
 use super::registrar::message_id;
 
-/// Returns the `webhook-id` of the message about a change. Every attempt has the same one, of any
-/// process, and a restored or copied database has others.
-pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
+/// Returns the `webhook-id` of the message about a change. Every attempt of any process has the same id. A restored or
+/// copied database has another epoch, and so other ids.
+pub(super) fn change_message_id(epoch: Epoch, webhook: i64, seq: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(epoch.0);
     hash.update(webhook.to_be_bytes());
     hash.update(seq.to_be_bytes());
     let hash = hash.finalize();
-    message_id(&std::array::from_fn(|at| hash[at]))
+    message_id(&std::array::from_fn(|index| hash[index]))
 }
 
-/// Returns the lane of the messages about a change: those of one lane are delivered in order.
-pub(super) fn lane_of(change: &JournalEntry) -> Option<String> {
+/// Returns the lane of the message about a change, such as `pet:7`. The messages of one lane are delivered in order.
+pub(super) fn lane(change: &JournalEntry) -> Option<String> {
     match (change.pet, change.subject.kind.known(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),
         (None, Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
@@ -28,20 +28,23 @@ pub(super) fn lane_of(change: &JournalEntry) -> Option<String> {
     }
 }
 
+/// The content of a message.
 #[derive(Clone)]
 pub(super) struct Content {
+    /// The JSON of the body.
     pub(super) body: Bytes,
-    /// The identifier of the request that made the change.
+    /// The id of the request that made the change.
     pub(super) request_id: Option<Box<str>>,
 }
 
-/// Returns the content of the message about a change. `previous` is the `webhook-id` of the message
+/// Returns the content of the message about a change. `previous_id` is the `webhook-id` of the message
 /// before it to the same endpoint.
-pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Content {
+pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -> Content {
     let before = change.before.as_deref();
     let after = change.after.as_deref();
-    let length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
-    let mut body = Vec::with_capacity(length);
+    let estimated_length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
+
+    let mut body = Vec::with_capacity(estimated_length);
     let mut message = json::Object::begin(&mut body);
     message.text("type", change.kind.as_str());
     message.time("timestamp", change.at);
@@ -50,11 +53,11 @@ pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Conte
     data.or_null("version", change.version, |data, version| {
         data.integer("version", version)
     });
-    for (name, representation) in [("before", before), ("after", after)] {
-        data.name(name)
-            .extend_from_slice(representation.unwrap_or("null").as_bytes());
-    }
-    data.text_or_null("previous", previous);
+    data.name("before")
+        .extend_from_slice(before.unwrap_or("null").as_bytes());
+    data.name("after")
+        .extend_from_slice(after.unwrap_or("null").as_bytes());
+    data.text_or_null("previous", previous_id);
     data.end();
     message.end();
     Content {
@@ -63,6 +66,7 @@ pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Conte
     }
 }
 
+/// Returns the content of a test message.
 pub(super) fn test_content(now: Timestamp) -> Content {
     let mut body = Vec::new();
     let mut message = json::Object::begin(&mut body);

@@ -13,8 +13,8 @@ mod signature;
 mod vault;
 
 pub use self::{
-    connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered},
-    decision::{Decided, DecisionError, Wanted, decide, has_secrets},
+    connector::{ATTEMPT_TIMEOUT, AttemptError, Connector, EndpointResponse, SignedFields},
+    decision::{DecisionError, NewWebhook, WebhookCommand, WebhookDecision, decide, has_secrets},
     dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
     registrar::Registrar,

@@ -12,13 +12,14 @@ use super::{EndpointUrl, Secret, Vault, VaultError};
 /// Judges URLs, and makes and encrypts secrets.
 pub struct Registrar {
     vault: Arc<Vault>,
+    /// The private networks that webhooks may reach.
     allowed: Networks,
     random: Mutex<StdRng>,
     metrics: Arc<WebhookMetrics>,
 }
 
 impl Registrar {
-    /// With this key file, and what webhooks may reach although it is private.
+    /// Returns a registrar with this key file. Webhooks may reach the `allowed` networks although they are private.
     pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
         Self {
             vault,
@@ -38,7 +39,7 @@ impl Registrar {
         &self.metrics
     }
 
-    /// Returns the URL in its usual form.
+    /// Returns the URL in its usual form. The error is a text for a client.
     pub fn check_url(&self, url: &str) -> Result<String, String> {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
@@ -52,22 +53,23 @@ impl Registrar {
     ) -> Result<(Secret, Vec<u8>), VaultError> {
         let mut random = self.random.lock();
         let secret = Secret::generate(&mut *random);
-        let sealed =
-            self.vault
-                .seal(&subject(webhook), secret.as_bytes(), is_first, &mut *random)?;
+        let subject = secret_subject(webhook);
+        let sealed = self
+            .vault
+            .seal(&subject, secret.as_bytes(), is_first, &mut *random)?;
         Ok((secret, sealed))
     }
 
     /// Encrypts a response that contains a secret.
     pub(crate) fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
         let mut random = self.random.lock();
-        self.vault.seal(RESPONSE, body, false, &mut *random)
+        self.vault.seal(RESPONSE_SUBJECT, body, false, &mut *random)
     }
 
     /// Reads a stored response, which is encrypted only if it contains a secret.
     pub(crate) fn open_response(&self, stored: Vec<u8>) -> Result<Vec<u8>, VaultError> {
         if Vault::is_sealed(&stored) {
-            self.vault.open(RESPONSE, &stored)
+            self.vault.open(RESPONSE_SUBJECT, &stored)
         } else {
             Ok(stored)
         }
@@ -84,24 +86,23 @@ impl Registrar {
     }
 }
 
-const RESPONSE: &str = "response";
+/// The subject for which a response is encrypted.
+const RESPONSE_SUBJECT: &str = "response";
 
-/// Of what the secret of a webhook is encrypted.
-fn subject(webhook: i64) -> String {
+/// Returns the subject for which the secret of a webhook is encrypted.
+fn secret_subject(webhook: i64) -> String {
     format!("webhook {webhook}")
 }
 
-/// Reads the secret of a webhook.
+/// Decrypts the secret of a webhook.
 pub(super) fn open_secret(
     vault: &Vault,
     webhook: i64,
     sealed: &[u8],
 ) -> Result<Secret, VaultError> {
-    let bytes = vault.open(&subject(webhook), sealed)?;
-    bytes
-        .try_into()
-        .map(Secret::from_bytes)
-        .map_err(|_| VaultError::OtherKey)
+    let bytes = vault.open(&secret_subject(webhook), sealed)?;
+    let bytes = <[u8; 32]>::try_from(bytes).map_err(|_| VaultError::OtherKey)?;
+    Ok(Secret::from_bytes(bytes))
 }
 
 /// Returns the `webhook-id` with these bytes.

@@ -4,30 +4,43 @@ use jiff::SignedDuration;
 use rand::{Rng, RngExt};
 
 /// The schedule of the standard, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
-const STEPS: [u64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, DAY];
+const STEP_SECONDS: [u64; 9] = [
+    5,
+    300,
+    1_800,
+    7_200,
+    18_000,
+    36_000,
+    50_400,
+    72_000,
+    SECONDS_PER_DAY,
+];
 
-const DAY: u64 = 86_400;
+const SECONDS_PER_DAY: u64 = 86_400;
 
-/// The longest step with what is added to it.
-pub(super) const LONGEST: SignedDuration = SignedDuration::from_secs(95_040);
+/// The longest step, and the longest addition to it.
+pub(super) const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(95_040);
 
-/// After so long with nothing but failures, an endpoint is disabled.
-pub(super) const MAX_FAILING: SignedDuration = SignedDuration::from_hours(5 * 24);
+/// The time with nothing but failures after which an endpoint is disabled.
+pub(super) const MAX_FAILING_TIME: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// How long to wait after this many failures, at least 1: a step, or what the endpoint asks for if
-/// that is longer (at most a day), and up to a tenth more, so that messages do not come in a crowd.
+/// Returns the time to wait after this number of failures, at least 1: a step, or the `retry_after` seconds that the
+/// endpoint asks for if they are longer (at most a day). Adds up to a tenth, so that messages do not come in a crowd.
+///
+/// After the second failure, the delay is between 300 and 330 seconds.
 pub(super) fn delay(
     failures: u32,
     retry_after: Option<u64>,
     random: &mut impl Rng,
 ) -> SignedDuration {
-    let step = failures.max(1) as usize - 1;
-    let step = STEPS
-        .get(step)
+    let step_index = failures.max(1) as usize - 1;
+    let step_seconds = STEP_SECONDS
+        .get(step_index)
         .copied()
-        .unwrap_or(DAY)
-        .max(retry_after.unwrap_or(0).min(DAY));
-    let millis = i64::try_from(step * 1000).unwrap_or(i64::MAX);
+        .unwrap_or(SECONDS_PER_DAY);
+    let requested_seconds = retry_after.unwrap_or(0).min(SECONDS_PER_DAY);
+    let seconds = step_seconds.max(requested_seconds);
+    let millis = i64::try_from(seconds * 1000).unwrap_or(i64::MAX);
     SignedDuration::from_millis(millis + random.random_range(0..=millis / 10))
 }
 
@@ -65,6 +78,6 @@ mod tests {
         assert!((5..=6).contains(&seconds(1, 1)));
         assert!((120..=132).contains(&seconds(1, 120)));
         assert!((300..=330).contains(&seconds(2, 120)));
-        assert!((86_400..=LONGEST.as_secs()).contains(&seconds(1, u64::MAX)));
+        assert!((86_400..=LONGEST_DELAY.as_secs()).contains(&seconds(1, u64::MAX)));
     }
 }

@@ -16,31 +16,60 @@ use petstore_store::{Store, StoreError, WriteOutcome};
 use tracing::error;
 
 use super::{
-    AttemptError, Connector, Secret, Vault, VaultError,
-    endpoint::Outcome,
+    AttemptError, Connector, EndpointResponse, Secret, Vault, VaultError,
+    connector::SignedFields,
+    endpoint::AttemptOutcome,
     message::{self, Content},
     registrar::open_secret,
     sign,
 };
 
-/// The secrets of a webhook, each with the end of its use.
-pub(super) type Secrets = Vec<(Secret, Option<Timestamp>)>;
-
-/// Reads the secrets of a webhook. One that was replaced because its key file was lost is left out.
-pub(super) fn open_secrets(vault: &Vault, stored: &StoredWebhook) -> Result<Secrets, VaultError> {
-    let id = stored.webhook.id;
-    let mut secrets = vec![(open_secret(vault, id, &stored.secrets.current)?, None)];
-    let previous = stored.secrets.previous.as_ref();
-    secrets
-        .extend(previous.and_then(|(sealed, until)| {
-            Some((open_secret(vault, id, sealed).ok()?, Some(*until)))
-        }));
-    Ok(secrets)
+/// The secrets of a webhook.
+pub(super) struct SigningSecrets {
+    current: Secret,
+    previous: Option<PreviousSecret>,
 }
 
-/// Notes the attempt of a test message. A response with 410 disables the webhook, as that to any
+/// The secret before the last rotation.
+struct PreviousSecret {
+    secret: Secret,
+    /// The time until which messages are also signed with it.
+    valid_until: Timestamp,
+}
+
+impl SigningSecrets {
+    /// Decrypts the secrets of a webhook. Leaves the previous one out if it was replaced because its key file was
+    /// lost.
+    pub(super) fn open(vault: &Vault, stored: &StoredWebhook) -> Result<Self, VaultError> {
+        let webhook = stored.webhook.id;
+        let current = open_secret(vault, webhook, &stored.secrets.current)?;
+        let mut previous = None;
+        if let Some((sealed, valid_until)) = &stored.secrets.previous
+            && let Ok(secret) = open_secret(vault, webhook, sealed)
+        {
+            previous = Some(PreviousSecret {
+                secret,
+                valid_until: *valid_until,
+            });
+        }
+        Ok(Self { current, previous })
+    }
+
+    /// Returns the value of `webhook-signature`, with the secrets that are valid now.
+    pub(super) fn sign(&self, message_id: &str, now: Timestamp, body: &[u8]) -> String {
+        let mut valid_secrets = vec![&self.current];
+        if let Some(previous) = &self.previous
+            && now < previous.valid_until
+        {
+            valid_secrets.push(&previous.secret);
+        }
+        sign(valid_secrets, message_id, now.as_second(), body)
+    }
+}
+
+/// Records the attempt of a test message. A response with 410 disables the webhook, like a response with 410 to any
 /// other message.
-pub(super) async fn note_test(
+pub(super) async fn record_test(
     store: &dyn Store,
     webhook: i64,
     attempt: &Attempt,
@@ -49,76 +78,34 @@ pub(super) async fn note_test(
     if attempt.status != Some(410) {
         return Ok(());
     }
+
     let webhooks = store.list_webhooks().await?;
     let reason = DisabledReason::Gone;
     let stored = webhooks
         .into_iter()
         .find(|stored| stored.webhook.id == webhook);
-    if let Some(change) = stored.and_then(|stored| stored.disabled(reason, attempt.at)) {
-        let act = reason.act(webhook);
-        let by = WriteContext::new(Actor::Clock, attempt.at);
-        let written = store
-            .write_webhook(change, Some(act), StoredResponse::default(), by)
-            .await?;
-        // Otherwise somebody has just changed it, perhaps because of the 410.
-        if written == WriteOutcome::Done {
-            error!(webhook, reason = reason.as_str(), "a webhook is disabled");
-        }
+    let Some(change) = stored.and_then(|stored| stored.disabled(reason, attempt.at)) else {
+        return Ok(());
+    };
+    let act = reason.act(webhook);
+    let context = WriteContext::new(Actor::Clock, attempt.at);
+    let outcome = store
+        .write_webhook(change, Some(act), StoredResponse::default(), context)
+        .await?;
+
+    // With another outcome, somebody has just changed the webhook, perhaps because of the 410.
+    if outcome == WriteOutcome::Done {
+        error!(webhook, reason = reason.as_str(), "a webhook is disabled");
     }
     Ok(())
 }
 
-/// An attempt that has ended.
-pub(super) struct Ended {
-    pub(super) webhook: i64,
-    /// That of [`Sending`].
-    pub(super) generation: u64,
-    /// `None` for a test.
-    pub(super) seq: Option<i64>,
-    pub(super) outcome: Outcome,
-    pub(super) cause: Option<String>,
-    /// That of [`message::Content`].
-    request_id: Option<Box<str>>,
-}
-
-impl Ended {
-    /// Records its span, unless its trace is not sampled.
-    pub(super) fn trace(&self, spans: &Spans) {
-        let trace_id = spans.new_trace_id();
-        if !spans.samples(None, &trace_id) {
-            return;
-        }
-        let Attempt {
-            message_id,
-            at,
-            status,
-            duration_ms,
-            error,
-        } = self.outcome.attempt.clone();
-        let ended = u64::try_from(at.as_nanosecond()).unwrap_or_default();
-        let took = u64::try_from(duration_ms).unwrap_or_default() * 1_000_000;
-        spans.record(Span {
-            trace_id,
-            span_id: spans.new_span_id(),
-            parent_id: None,
-            started: ended.saturating_sub(took),
-            ended,
-            work: Work::Delivery {
-                webhook: self.webhook,
-                message_id,
-                status,
-                error,
-            },
-            request_id: self.request_id.as_deref().map(str::to_owned),
-        });
-    }
-}
-
 /// A message that is being sent.
-pub(super) struct Sending {
+pub(super) struct OutgoingMessage {
     pub(super) webhook: i64,
-    /// Which lease of the process it belongs to.
+    /// The number of the lease with which the process sends the message; 0 for a test.
     pub(super) generation: u64,
+    /// The number of the change; `None` for a test.
     pub(super) seq: Option<i64>,
     pub(super) url: String,
     pub(super) message_id: String,
@@ -127,102 +114,140 @@ pub(super) struct Sending {
     pub(super) content: Content,
 }
 
-impl Sending {
-    /// A test message, signed.
-    pub(super) fn test(
+/// An attempt that has ended.
+pub(super) struct FinishedAttempt {
+    pub(super) webhook: i64,
+    /// The number of the lease with which the message was sent; 0 for a test.
+    pub(super) generation: u64,
+    /// The number of the change; `None` for a test.
+    pub(super) seq: Option<i64>,
+    pub(super) outcome: AttemptOutcome,
+    /// The reason of a failure, for the log.
+    pub(super) cause: Option<String>,
+    /// The id of the request that made the change.
+    request_id: Option<Box<str>>,
+}
+
+impl OutgoingMessage {
+    /// Returns a test message, signed.
+    pub(super) fn from_test(
+        test: TestMessage,
         stored: &StoredWebhook,
         vault: &Vault,
         now: Timestamp,
-        TestMessage {
-            webhook,
-            message_id,
-        }: TestMessage,
     ) -> Result<Self, VaultError> {
-        let secrets = open_secrets(vault, stored)?;
-        let url = stored.webhook.url.clone();
+        let secrets = SigningSecrets::open(vault, stored)?;
         let content = message::test_content(now);
-        let signature = signature(&secrets, &message_id, now, &content.body);
-        let generation = 0;
-        let seq = None;
+        let signature = secrets.sign(&test.message_id, now, &content.body);
         Ok(Self {
-            webhook,
-            generation,
-            seq,
-            url,
-            message_id,
+            webhook: test.webhook,
+            generation: 0,
+            seq: None,
+            url: stored.webhook.url.clone(),
+            message_id: test.message_id,
             signature,
             now,
             content,
         })
     }
 
-    pub(super) async fn send(self, connector: Arc<Connector>, clock: Arc<dyn Clock>) -> Ended {
-        let fields = [
-            ("webhook-id", self.message_id.clone()),
-            ("webhook-timestamp", self.now.as_second().to_string()),
-            ("webhook-signature", self.signature),
-        ];
-        let began = clock.instant();
-        let delivering = connector.deliver(&self.url, fields, self.content.body);
-        let delivered = AssertUnwindSafe(delivering)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| Err(AttemptError::Response("the attempt panicked".into())));
-        let took = clock.instant().saturating_duration_since(began);
-        let (status, retry_after, error, cause) = match delivered {
-            Ok(head) => {
-                let class = match head.status {
-                    200..300 => None,
-                    300..400 => Some("redirect"),
-                    _ => Some("status"),
-                };
-                let cause = class.map(|_| format!("it responded with {}", head.status));
-                (Some(head.status), head.retry_after, class, cause)
-            }
-            Err(error) => (None, None, Some(error.class()), Some(chain(&error))),
+    /// Sends the message. An attempt that panics is an attempt that failed.
+    pub(super) async fn send(
+        self,
+        connector: Arc<Connector>,
+        clock: Arc<dyn Clock>,
+    ) -> FinishedAttempt {
+        let fields = SignedFields {
+            id: self.message_id.clone(),
+            timestamp: self.now.as_second().to_string(),
+            signature: self.signature,
         };
+        let started = clock.instant();
+        let delivery = connector.deliver(&self.url, &fields, self.content.body);
+        let result = match AssertUnwindSafe(delivery).catch_unwind().await {
+            Ok(result) => result,
+            Err(_) => Err(AttemptError::Response("the attempt panicked".into())),
+        };
+        let duration = clock.instant().saturating_duration_since(started);
+
+        let judgement = Judgement::from_result(&result);
+        let response = result.ok();
         let attempt = Attempt {
             message_id: self.message_id,
             at: clock.now(),
-            status,
-            duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
-            error: error.map(str::to_owned),
+            status: response.map(|response| response.status),
+            duration_ms: i64::try_from(duration.as_millis()).unwrap_or(i64::MAX),
+            error: judgement.error_class.map(str::to_owned),
         };
-        let outcome = Outcome {
-            attempt,
-            retry_after,
-        };
-        let Self {
-            webhook,
-            generation,
-            seq,
-            ..
-        } = self;
-        Ended {
-            webhook,
-            generation,
-            seq,
-            outcome,
-            cause,
+        FinishedAttempt {
+            webhook: self.webhook,
+            generation: self.generation,
+            seq: self.seq,
+            outcome: AttemptOutcome {
+                attempt,
+                retry_after: response.and_then(|response| response.retry_after),
+            },
+            cause: judgement.cause,
             request_id: self.content.request_id,
         }
     }
 }
 
-/// Returns the value of `webhook-signature`, with the secrets that are valid now.
-pub(super) fn signature(
-    secrets: &Secrets,
-    message_id: &str,
-    now: Timestamp,
-    body: &[u8],
-) -> String {
-    let valid = secrets
-        .iter()
-        .filter(|(_, until)| until.is_none_or(|until| now < until));
-    sign(
-        valid.map(|(secret, _)| secret),
-        message_id,
-        now.as_second(),
-        body,
-    )
+/// The failure of an attempt, if it failed.
+struct Judgement {
+    /// The class of the error, as the interface shows it.
+    error_class: Option<&'static str>,
+    /// The reason, for the log.
+    cause: Option<String>,
+}
+
+impl Judgement {
+    /// Judges a response by its status code: only 2xx accepts a message.
+    fn from_result(result: &Result<EndpointResponse, AttemptError>) -> Self {
+        let response = match result {
+            Ok(response) => response,
+            Err(error) => {
+                return Self {
+                    error_class: Some(error.class()),
+                    cause: Some(chain(error)),
+                };
+            }
+        };
+        let error_class = match response.status {
+            200..300 => None,
+            300..400 => Some("redirect"),
+            _ => Some("status"),
+        };
+        Self {
+            error_class,
+            cause: error_class.map(|_| format!("it responded with {}", response.status)),
+        }
+    }
+}
+
+impl FinishedAttempt {
+    /// Records the span of the attempt, unless its trace is not sampled.
+    pub(super) fn record_span(&self, spans: &Spans) {
+        let trace_id = spans.new_trace_id();
+        if !spans.samples(None, &trace_id) {
+            return;
+        }
+        let attempt = self.outcome.attempt.clone();
+        let ended = u64::try_from(attempt.at.as_nanosecond()).unwrap_or_default();
+        let milliseconds = u64::try_from(attempt.duration_ms).unwrap_or_default();
+        spans.record(Span {
+            trace_id,
+            span_id: spans.new_span_id(),
+            parent_id: None,
+            started: ended.saturating_sub(milliseconds * 1_000_000),
+            ended,
+            work: Work::Delivery {
+                webhook: self.webhook,
+                message_id: attempt.message_id,
+                status: attempt.status,
+                error: attempt.error,
+            },
+            request_id: self.request_id.as_deref().map(str::to_owned),
+        });
+    }
 }

@@ -5,7 +5,7 @@ use rand::CryptoRng;
 use ring::hmac;
 
 /// The prefix of a secret as people see it.
-const PREFIX: &str = "whsec_";
+const SECRET_PREFIX: &str = "whsec_";
 
 /// The secret that the service and a receiver share. It has no `Debug`, so that no log can show it.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,30 +24,32 @@ impl Secret {
         Self(bytes)
     }
 
-    /// Its bytes, to be encrypted.
+    /// Returns the bytes of the secret, to be encrypted.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
     /// Returns the secret as the receiver gets it, once.
     pub fn reveal(&self) -> String {
-        format!("{PREFIX}{}", STANDARD.encode(self.0))
+        format!("{SECRET_PREFIX}{}", STANDARD.encode(self.0))
     }
 }
 
-/// Returns the value of `webhook-signature`, with one signature for each secret.
+/// Returns the value of `webhook-signature` for a message with this id, sent at this time in seconds since 1970. It
+/// has one signature for each secret, such as `v1,g0hM9SsE... v1,K5oZfzN9...`.
 pub fn sign<'s>(
     secrets: impl IntoIterator<Item = &'s Secret>,
     id: &str,
     seconds: i64,
     body: &[u8],
 ) -> String {
-    let signatures = secrets.into_iter().map(|secret| {
+    let mut signatures = Vec::new();
+    for secret in secrets {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.0);
         let mut context = hmac::Context::with_key(&key);
         context.update(format!("{id}.{seconds}.").as_bytes());
         context.update(body);
-        format!("v1,{}", STANDARD.encode(context.sign()))
-    });
-    signatures.collect::<Vec<_>>().join(" ")
+        signatures.push(format!("v1,{}", STANDARD.encode(context.sign())));
+    }
+    signatures.join(" ")
 }

@@ -16,19 +16,20 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use tempfile::NamedTempFile;
 use tracing::info;
 
-/// Tells the format of what is encrypted.
-const VERSION: u8 = 1;
+/// The first byte of an encrypted secret, which tells its format.
+const FORMAT_VERSION: u8 = 1;
 
 /// Encrypts secrets with the key in a file, so that the database and its backups do not show them.
 pub struct Vault {
-    /// `None` if no file was named.
+    /// The path of the file; `None` if no setting names one.
     path: Option<PathBuf>,
+    /// The owner of a file that this process makes.
     owner: Option<Owner>,
-    /// Read once.
+    /// The key, once the file was read.
     key: Mutex<Option<LessSafeKey>>,
 }
 
-/// Why a secret cannot be encrypted or read. A message contains no secret.
+/// A reason for a secret that cannot be encrypted or decrypted. A message contains no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     #[error("webhooks need the key file of the service; name it with --secret-key-file")]
@@ -49,7 +50,7 @@ pub enum VaultError {
 }
 
 impl Vault {
-    /// With this file. If this process makes it, it belongs to `owner`.
+    /// Returns a vault with the key in this file. If this process makes the file, it belongs to `owner`.
     pub fn new(path: Option<PathBuf>, owner: Option<Owner>) -> Self {
         Self {
             path,
@@ -58,7 +59,7 @@ impl Vault {
         }
     }
 
-    /// Returns the file.
+    /// Returns the path of the key file, if a setting names one.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -74,101 +75,109 @@ impl Vault {
         }
     }
 
-    /// Encrypts `secret`. It can be read only for the same `subject`. Makes the file if there is
-    /// none, and `may_make`.
+    /// Encrypts `secret`. It can be decrypted only for the same `subject`. Makes the key file if there is
+    /// none, and `may_make_key`.
     pub fn seal(
         &self,
         subject: &str,
         secret: &[u8],
-        may_make: bool,
+        may_make_key: bool,
         random: &mut impl Rng,
     ) -> Result<Vec<u8>, VaultError> {
         let mut nonce = [0; NONCE_LEN];
         random.fill_bytes(&mut nonce);
-        let mut fresh = [0; 32];
-        random.fill_bytes(&mut fresh);
-        self.use_key(may_make.then_some(fresh), |key| {
+        let mut new_key = [0; 32];
+        random.fill_bytes(&mut new_key);
+
+        let new_key = may_make_key.then_some(new_key);
+        self.with_loaded_key(new_key, |key| {
             let mut text = secret.to_vec();
-            let unique = Nonce::assume_unique_for_key(nonce);
-            key.seal_in_place_append_tag(unique, Aad::from(subject), &mut text)
+            let unique_nonce = Nonce::assume_unique_for_key(nonce);
+            key.seal_in_place_append_tag(unique_nonce, Aad::from(subject), &mut text)
                 .map_err(|_| VaultError::OtherKey)?;
-            Ok([&[VERSION][..], &nonce, &text].concat())
+            Ok([&[FORMAT_VERSION][..], &nonce, &text].concat())
         })
     }
 
-    /// Whether this was encrypted. No text begins like that.
+    /// Whether these bytes are an encrypted secret. No text begins with the same byte.
     pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&VERSION)
+        bytes.first() == Some(&FORMAT_VERSION)
     }
 
-    /// Reads what was encrypted for `subject`.
+    /// Decrypts a secret that was encrypted for `subject`.
     pub fn open(&self, subject: &str, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
-        let (nonce, text) = sealed
-            .strip_prefix(&[VERSION])
-            .and_then(|rest| rest.split_first_chunk::<NONCE_LEN>())
+        let (nonce, sealed_text) = sealed
+            .strip_prefix(&[FORMAT_VERSION])
+            .and_then(|bytes| bytes.split_first_chunk::<NONCE_LEN>())
             .ok_or(VaultError::OtherKey)?;
-        self.use_key(None, |key| {
+        self.with_loaded_key(None, |key| {
             let nonce = Nonce::assume_unique_for_key(*nonce);
-            let mut text = text.to_vec();
-            let secret = key.open_in_place(nonce, Aad::from(subject), &mut text);
-            secret
-                .map(|secret| secret.to_vec())
-                .map_err(|_| VaultError::OtherKey)
+            let mut text = sealed_text.to_vec();
+            let secret = key
+                .open_in_place(nonce, Aad::from(subject), &mut text)
+                .map_err(|_| VaultError::OtherKey)?;
+            Ok(secret.to_vec())
         })
     }
 
-    fn use_key<T>(
+    /// Calls `work` with the key, after loading it if this is the first use. `new_key` is the key of the file if
+    /// there is no file yet.
+    fn with_loaded_key<T>(
         &self,
-        fresh: Option<[u8; 32]>,
+        new_key: Option<[u8; 32]>,
         work: impl FnOnce(&LessSafeKey) -> Result<T, VaultError>,
     ) -> Result<T, VaultError> {
-        let mut key = self.key.lock();
-        if let Some(key) = &*key {
+        let mut loaded_key = self.key.lock();
+        if let Some(key) = &*loaded_key {
             return work(key);
         }
-        let bytes = self.load(fresh)?;
-        let unbound = UnboundKey::new(&CHACHA20_POLY1305, &bytes);
-        let loaded = LessSafeKey::new(unbound.map_err(|_| VaultError::OtherKey)?);
-        work(key.insert(loaded))
+        let bytes = self.load(new_key)?;
+        let unbound_key =
+            UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| VaultError::OtherKey)?;
+        work(loaded_key.insert(LessSafeKey::new(unbound_key)))
     }
 
-    /// Reads the file, after writing `fresh` into it if it does not exist.
-    fn load(&self, fresh: Option<[u8; 32]>) -> Result<[u8; 32], VaultError> {
+    /// Reads the key file, after writing `new_key` into it if it does not exist.
+    fn load(&self, new_key: Option<[u8; 32]>) -> Result<[u8; 32], VaultError> {
         let path = self.path.as_ref().ok_or(VaultError::NotSet)?;
-        let shown = || path.display().to_string();
-        let failed = |error| VaultError::Io(shown(), error);
-        if let Some(fresh) = fresh.filter(|_| !path.exists()) {
-            // Written completely under another name, because another process may read it, or make one.
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
-            let write = || {
-                let mut draft = NamedTempFile::new_in(folder)?;
-                writeln!(draft, "{}", STANDARD.encode(fresh))?;
-                self.owner
-                    .map_or(Ok(()), |owner| owner.give(draft.as_file()))?;
-                draft.as_file().sync_all()?;
-                match draft.persist_noclobber(path) {
-                    Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
-                        Err(failed.error)
-                    }
-                    _ => File::open(folder)?.sync_all(),
-                }
-            };
-            write().map_err(failed)?;
-            info!("made the key file {}; back it up", shown());
+        let path_text = || path.display().to_string();
+        if let Some(new_key) = new_key
+            && !path.exists()
+        {
+            self.write_key_file(path, new_key)
+                .map_err(|error| VaultError::Io(path_text(), error))?;
+            info!("made the key file {}; back it up", path_text());
         }
-        let text = match fs::read_to_string(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(VaultError::Absent(shown()));
-            }
-            read => read.map_err(failed)?,
+
+        let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => VaultError::Absent(path_text()),
+            _ => VaultError::Io(path_text(), error),
+        })?;
+        let bytes = STANDARD.decode(text.trim()).ok();
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or_else(|| VaultError::NotAKey(path_text()))
+    }
+
+    /// Makes the key file, unless another process has just made it. Writes it completely under another name first,
+    /// because another process may read it.
+    fn write_key_file(&self, path: &Path, key: [u8; 32]) -> io::Result<()> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
         };
-        let bytes = STANDARD
-            .decode(text.trim())
-            .ok()
-            .and_then(|bytes| bytes.try_into().ok());
-        bytes.ok_or_else(|| VaultError::NotAKey(shown()))
+        let mut draft = NamedTempFile::new_in(folder)?;
+        writeln!(draft, "{}", STANDARD.encode(key))?;
+        if let Some(owner) = self.owner {
+            owner.give(draft.as_file())?;
+        }
+        draft.as_file().sync_all()?;
+
+        if let Err(failure) = draft.persist_noclobber(path)
+            && failure.error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(failure.error);
+        }
+        File::open(folder)?.sync_all()
     }
 }

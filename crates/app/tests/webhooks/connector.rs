@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use petstore_app::delivery::{AttemptError, Connector, Delivered};
+use petstore_app::delivery::{AttemptError, Connector, EndpointResponse, SignedFields};
 use petstore_domain::{Networks, SystemClock};
 use petstore_system::addresses::Resolve;
 use petstore_testing::certificates::Certificates;
@@ -78,15 +78,18 @@ fn connector_with(
     Connector::new(networks(allowed), Box::new(names), roots, limit, clock).unwrap()
 }
 
-pub(super) async fn deliver(connector: &Connector, url: &str) -> Result<Delivered, AttemptError> {
-    let fields = [
-        ("webhook-id", "msg_1".to_owned()),
-        ("webhook-timestamp", "1".to_owned()),
-        ("webhook-signature", "v1,x".to_owned()),
-    ];
+pub(super) async fn deliver(
+    connector: &Connector,
+    url: &str,
+) -> Result<EndpointResponse, AttemptError> {
+    let fields = SignedFields {
+        id: "msg_1".to_owned(),
+        timestamp: "1".to_owned(),
+        signature: "v1,x".to_owned(),
+    };
     timeout(
         SOON,
-        connector.deliver(url, fields, Bytes::from_static(b"{}")),
+        connector.deliver(url, &fields, Bytes::from_static(b"{}")),
     )
     .await
     .unwrap()
@@ -212,7 +215,7 @@ async fn a_name_that_changes_between_check_and_connection_changes_nothing() {
     let delivered = deliver(&connector, &url).await.unwrap();
     assert_eq!(
         delivered,
-        Delivered {
+        EndpointResponse {
             status: 204,
             retry_after: None
         }

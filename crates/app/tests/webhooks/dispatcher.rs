@@ -289,7 +289,7 @@ async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     for number in 1..=3 {
         shop.add_pet().await;
-        // Delivered, and not saved yet.
+        // EndpointResponse, and not saved yet.
         shop.until(&mut dispatcher, || receiver.all().len() == number)
             .await;
         let saved = shop.webhook(id).await.progress.cursor;

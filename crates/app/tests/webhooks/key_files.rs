@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use petstore_app::delivery::ATTEMPT_LIMIT;
+use petstore_app::delivery::ATTEMPT_TIMEOUT;
 
 use super::{
     receiver::Receiver,
@@ -19,8 +19,8 @@ async fn a_process_that_cannot_read_a_secret_leaves_the_webhook_to_one_that_can(
     let path = |name: &str| folder.join(name);
     registrar(path("other"), 2).new_secret(1, true).unwrap();
     let other = registrar(path("other"), 2);
-    let mut without = shop.dispatcher_with(&registrar(path("absent"), 3), 1, ATTEMPT_LIMIT);
-    let mut wrong = shop.dispatcher_with(&other, 2, ATTEMPT_LIMIT);
+    let mut without = shop.dispatcher_with(&registrar(path("absent"), 3), 1, ATTEMPT_TIMEOUT);
+    let mut wrong = shop.dispatcher_with(&other, 2, ATTEMPT_TIMEOUT);
     shop.add_pet().await;
     shop.send_test(1).await;
     for _ in 0..3 {
@@ -64,7 +64,7 @@ async fn after_a_key_file_was_lost_a_rotation_with_a_new_one_is_enough() {
     let (_, sealed) = new.new_secret(id, false).unwrap();
     let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.context().now);
     shop.write(rotate).await;
-    let mut dispatcher = shop.dispatcher_with(&new, 1, ATTEMPT_LIMIT);
+    let mut dispatcher = shop.dispatcher_with(&new, 1, ATTEMPT_TIMEOUT);
     shop.add_pet().await;
     shop.until(&mut dispatcher, || receiver.all().len() == 1)
         .await;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use petstore_app::delivery::{Connector, Delivered};
+use petstore_app::delivery::{Connector, EndpointResponse};
 use petstore_testing::clock::ManualClock;
 use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Notify, time::timeout};
 
@@ -55,7 +55,7 @@ async fn expect_delivery(connector: &Connector, url: &str) {
     let delivered = deliver(connector, url).await.unwrap();
     assert_eq!(
         delivered,
-        Delivered {
+        EndpointResponse {
             status: 200,
             retry_after: None
         }
@@ -184,7 +184,7 @@ async fn a_retry_after_is_a_number_of_seconds_or_a_date() {
         let delivered = deliver(&connector, &url(address)).await.unwrap();
         assert_eq!(
             delivered,
-            Delivered {
+            EndpointResponse {
                 status: 503,
                 retry_after
             },

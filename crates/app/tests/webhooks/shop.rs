@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
-use petstore_app::delivery::{ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, Vault};
+use petstore_app::delivery::{ATTEMPT_TIMEOUT, Connector, Dispatcher, Registrar, Secret, Vault};
 use petstore_databases as databases;
 use petstore_domain::{
     Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
@@ -76,7 +76,7 @@ impl Shop {
     }
 
     pub(super) fn dispatcher(&self, seed: u64) -> Dispatcher {
-        self.patient_dispatcher(seed, ATTEMPT_LIMIT)
+        self.patient_dispatcher(seed, ATTEMPT_TIMEOUT)
     }
 
     /// A dispatcher whose attempts may take this long.

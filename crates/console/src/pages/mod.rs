@@ -59,7 +59,7 @@ mod webhooks;
 use std::{pin::Pin, time::Duration};
 
 use hyper::Method;
-use petstore_app::delivery::Wanted;
+use petstore_app::delivery::WebhookCommand;
 use petstore_domain::Role;
 use petstore_languages::console::Label;
 use petstore_web::edge::{self, Response, Route, routes};
@@ -178,12 +178,12 @@ routes! {
     webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
     addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().with_action(|texts| texts.webhooks);
     webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
-    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password().with_action(|texts| texts.webhooks);
-    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password().with_action(|texts| texts.webhooks);
-    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password().with_action(|texts| texts.webhooks);
+    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, WebhookCommand::Test, "tested").after_password().with_action(|texts| texts.webhooks);
+    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, WebhookCommand::Enable { resumes: true }, "enabled").after_password().with_action(|texts| texts.webhooks);
+    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, WebhookCommand::Enable { resumes: false }, "enabled").after_password().with_action(|texts| texts.webhooks);
     disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().with_action(|texts| texts.webhooks);
-    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password().with_action(|texts| texts.webhooks);
-    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password().with_action(|texts| texts.webhooks);
+    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, WebhookCommand::RotateSecret, "saved").after_password().with_action(|texts| texts.webhooks);
+    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, WebhookCommand::Delete, "deleted").after_password().with_action(|texts| texts.webhooks);
 }
 
 /// The future of a page. Boxed, because the largest future decides how much memory each request needs.

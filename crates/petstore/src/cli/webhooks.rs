@@ -9,7 +9,8 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use petstore_app::delivery::{
-    self, ATTEMPT_LIMIT, Connector, Decided, DecisionError, Registrar, Vault, VaultError, Wanted,
+    self, ATTEMPT_TIMEOUT, Connector, DecisionError, NewWebhook, Registrar, Vault, VaultError,
+    WebhookCommand, WebhookDecision,
 };
 use petstore_databases::DatabaseUrl;
 use petstore_domain::{
@@ -93,7 +94,7 @@ impl WebhookArgs {
             allowed,
             resolver,
             roots,
-            ATTEMPT_LIMIT,
+            ATTEMPT_TIMEOUT,
             clock,
         )?)
     }
@@ -216,11 +217,11 @@ impl Webhooks {
                 let description = description.map(label).transpose()?;
                 write(
                     None,
-                    Wanted::Add {
+                    WebhookCommand::Add(NewWebhook {
                         url,
                         types,
                         description,
-                    },
+                    }),
                 )
                 .await
             }
@@ -234,13 +235,15 @@ impl Webhooks {
                     .try_for_each(|stored| show(&stored.webhook, None))
             }
             Command::Show(Which { id }) => show(&find(store, id).await?.webhook, None),
-            Command::Remove(Which { id }) => write(Some(id), Wanted::Delete).await,
-            Command::RotateSecret(Which { id }) => write(Some(id), Wanted::RotateSecret).await,
+            Command::Remove(Which { id }) => write(Some(id), WebhookCommand::Delete).await,
+            Command::RotateSecret(Which { id }) => {
+                write(Some(id), WebhookCommand::RotateSecret).await
+            }
             Command::Enable {
                 which: Which { id },
                 from,
             } => {
-                let wanted = Wanted::Enable {
+                let wanted = WebhookCommand::Enable {
                     resumes: from == From::Resume,
                 };
                 write(Some(id), wanted).await
@@ -250,9 +253,9 @@ impl Webhooks {
                     disable: true,
                     ..WebhookPatch::default()
                 };
-                write(Some(id), Wanted::Patch(patch)).await
+                write(Some(id), WebhookCommand::Patch(patch)).await
             }
-            Command::Test(Which { id }) => write(Some(id), Wanted::Test).await,
+            Command::Test(Which { id }) => write(Some(id), WebhookCommand::Test).await,
             Command::Attempts(Which { id }) => {
                 find(store, id).await?;
                 let mut after = 0;
@@ -282,7 +285,7 @@ async fn write(
     registrar: &Registrar,
     database: &DatabaseUrl,
     id: Option<i64>,
-    wanted: Wanted,
+    wanted: WebhookCommand,
 ) -> anyhow::Result<()> {
     let present = match id {
         Some(id) => Some(find(store, id).await?),
@@ -292,7 +295,7 @@ async fn write(
     let key_file = registrar.vault().path();
     let new_file = key_file.filter(|path| !path.exists());
     let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, now).await;
-    let Decided {
+    let WebhookDecision {
         change,
         act,
         webhook,
@@ -324,9 +327,9 @@ async fn write(
             if let Some(webhook) = webhook {
                 show(&webhook, secret.as_deref())?;
                 let done = match wanted {
-                    Wanted::RotateSecret => "has another secret",
-                    Wanted::Enable { .. } => "is enabled",
-                    Wanted::Patch(_) => "is disabled",
+                    WebhookCommand::RotateSecret => "has another secret",
+                    WebhookCommand::Enable { .. } => "is enabled",
+                    WebhookCommand::Patch(_) => "is disabled",
                     _ => "is stored",
                 };
                 let line = format!("Webhook {} in {database} {done}.", webhook.id);
@@ -387,7 +390,7 @@ async fn print_attempt(store: &dyn Store, test: &TestMessage) -> anyhow::Result<
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
         ensure!(
-            waited < 2 * ATTEMPT_LIMIT,
+            waited < 2 * ATTEMPT_TIMEOUT,
             "the service stored no result; see its log"
         );
         time::sleep(Duration::from_millis(100)).await;

@@ -1,7 +1,7 @@
 //! `addWebhook`, `patchWebhook`, `deleteWebhook`, `rotateWebhookSecret`, `testWebhook` and
 //! `enableWebhook`.
 
-use petstore_app::delivery::Wanted;
+use petstore_app::delivery::{NewWebhook, WebhookCommand};
 use petstore_domain::{
     store_area::{ChangeType, Label, Patch, WebhookPatch},
     words::Word,
@@ -99,11 +99,11 @@ fn check_url(area: &StoreArea, Url(url): &Url) -> Result<String, ApiError> {
 pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let body: AddWebhook = write.members(AddWebhook::NAMES)?.read()?;
-    let wanted = Wanted::Add {
+    let wanted = WebhookCommand::Add(NewWebhook {
         url: check_url(area, &body.url)?,
         types: body.types.map(|Types(types)| types),
         description: body.description,
-    };
+    });
     execute(area, write, wanted).await
 }
 
@@ -118,21 +118,21 @@ pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Re
         disable: body.enabled.is_some(),
     };
     preconditions::of(&write.request.headers)?;
-    execute(area, write, Wanted::Patch(patch)).await
+    execute(area, write, WebhookCommand::Patch(patch)).await
 }
 
 /// `DELETE /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn delete_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, None).await?;
     preconditions::of(&write.request.headers)?;
-    execute(area, write, Wanted::Delete).await
+    execute(area, write, WebhookCommand::Delete).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/rotate-secret`.
 pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    execute(area, write, Wanted::RotateSecret).await
+    execute(area, write, WebhookCommand::RotateSecret).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/enable`.
@@ -141,12 +141,12 @@ pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<R
     let EnableWebhook {
         from: Resumes(resumes),
     } = write.members(EnableWebhook::NAMES)?.read()?;
-    execute(area, write, Wanted::Enable { resumes }).await
+    execute(area, write, WebhookCommand::Enable { resumes }).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/test`.
 pub(crate) async fn test_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    execute(area, write, Wanted::Test).await
+    execute(area, write, WebhookCommand::Test).await
 }

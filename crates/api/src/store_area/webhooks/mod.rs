@@ -13,7 +13,7 @@ pub(crate) use self::{
 use hyper::StatusCode;
 use petstore_app::{
     WebhookRefusal,
-    delivery::{Decided, Wanted},
+    delivery::{WebhookCommand, WebhookDecision},
 };
 use petstore_domain::{
     Problem, StoredResponse,
@@ -31,12 +31,12 @@ use super::{
 use crate::query;
 
 fn response_to(
-    Decided {
+    WebhookDecision {
         change,
         webhook,
         secret,
         ..
-    }: &Decided,
+    }: &WebhookDecision,
 ) -> StoredResponse {
     if let WebhookChange::Test(test) = change {
         let body = wire::written(|out| {
@@ -69,10 +69,14 @@ fn shown(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
 }
 
 /// Carries out a request of a program.
-async fn execute(area: &StoreArea, write: Write<'_>, wanted: Wanted) -> Result<Response, ApiError> {
+async fn execute(
+    area: &StoreArea,
+    write: Write<'_>,
+    wanted: WebhookCommand,
+) -> Result<Response, ApiError> {
     let webhooks = &area.app.webhooks;
     let if_match = match &wanted {
-        Wanted::Add { .. } => None,
+        WebhookCommand::Add(_) => None,
         _ => preconditions::of(&write.request.headers)?.if_match,
     };
     let versions = if_match.as_ref().and_then(IfMatch::versions);

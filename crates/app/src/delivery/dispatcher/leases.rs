@@ -1,206 +1,318 @@
 //! The leases of webhooks: a process takes those that are free, or that their holder renews no
 //! longer, and saves only what it holds.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    time::{Duration, Instant},
+};
 
+use jiff::Timestamp;
 use petstore_domain::store_area::{DeliveryUpdate, Lease, StoredWebhook};
 use petstore_observe::{log::chain, metrics::WebhookState};
 use petstore_store::StoreError;
 use tracing::error;
 
-use super::{Dispatcher, Served, is_due};
-use crate::delivery::{
-    endpoint::Endpoint,
-    sending::{Secrets, open_secrets},
-};
+use super::{Dispatcher, ForeignLease, LeasedEndpoint, is_due};
+use crate::delivery::{endpoint::Endpoint, sending::SigningSecrets};
 
-/// After how long another process takes a lease that is not renewed: longer than its holder works
+/// The time without a renewal after which another process takes a lease: longer than its holder works
 /// without a renewal, and than the store may take.
-const TAKE_OVER: Duration = Duration::from_secs(9);
+const TAKE_OVER_AGE: Duration = Duration::from_secs(9);
 
-/// How long attempts are kept, and how often older ones are deleted.
-const KEEP_ATTEMPTS: Duration = Duration::from_hours(30 * 24);
-const FORGET: Duration = Duration::from_hours(1);
+/// The time for which attempts are kept.
+const ATTEMPT_RETENTION: Duration = Duration::from_hours(30 * 24);
+
+/// The time between two deletions of old attempts.
+const FORGET_INTERVAL: Duration = Duration::from_hours(1);
+
+/// The holder of a lease that no process has.
+const NO_HOLDER: i64 = 0;
+
+/// The state of a lease, for this process.
+enum LeaseState {
+    /// Nobody sends messages of the webhook.
+    Disabled,
+    /// This process has the lease.
+    Own,
+    /// Another process has the lease, and renewed it a short time ago.
+    Foreign,
+    /// This process may take the lease.
+    Free,
+}
+
+/// A webhook whose lease this process may take.
+struct FreeWebhook {
+    stored: StoredWebhook,
+    secrets: SigningSecrets,
+}
 
 impl Dispatcher {
     /// Reads the webhooks, drops those that are no longer ours, and takes those that are free. Also
     /// sends the test messages that wait.
     pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
         let mut webhooks = self.store.list_webhooks().await?;
-        let is_changed = |served: &Served| {
-            let Endpoint { webhook, lease, .. } = &served.endpoint;
-            let stored = webhooks
-                .iter()
-                .find(|stored| stored.webhook.id == webhook.id);
-            served.endpoint.is_dirty() && stored.is_some_and(|stored| stored.lease != *lease)
-        };
-        if self.served.values().any(is_changed) {
+        if self.has_unsaved_progress_of_changed(&webhooks) {
             // What was sent before the change must not be sent again.
-            self.save(false).await?;
+            self.save_and_renew().await?;
             webhooks = self.store.list_webhooks().await?;
         }
         let now = self.clock.instant();
-        self.look(now).await?;
+        self.look_at_log(now).await?;
         self.connector.close_old();
-        let is_ours = |id: i64, served: &Served| {
-            let stored = webhooks.iter().find(|stored| stored.webhook.id == id);
-            stored.is_some_and(|stored| {
-                stored.webhook.disabled.is_none() && stored.lease == served.endpoint.lease
-            })
-        };
-        self.served.retain(|&id, served| is_ours(id, served));
-        self.others
-            .retain(|id, _| webhooks.iter().any(|stored| stored.webhook.id == *id));
-        self.unreadable
-            .retain(|id| webhooks.iter().any(|stored| stored.webhook.id == *id));
-        let mut free = Vec::new();
-        for stored in webhooks
-            .iter()
-            .filter(|stored| stored.webhook.disabled.is_none())
-        {
-            let id = stored.webhook.id;
-            if self.served.contains_key(&id) {
-                self.others.remove(&id);
-                continue;
-            }
-            let (seen, since) = self.others.entry(id).or_insert((stored.lease, now));
-            if *seen != stored.lease {
-                (*seen, *since) = (stored.lease, now);
-            }
-            let is_silent = now.saturating_duration_since(*since) >= TAKE_OVER;
-            if [0, self.holder].contains(&stored.lease.holder) || is_silent {
-                // Without its secret, another process must serve it.
-                match open_secrets(&self.vault, stored) {
-                    Ok(secrets) => {
-                        self.unreadable.remove(&id);
-                        free.push((stored.clone(), secrets));
-                    }
-                    Err(error) if self.unreadable.insert(id) => {
-                        error!(
-                            webhook = id,
-                            cause = chain(&error),
-                            "a secret cannot be read"
-                        );
-                    }
-                    Err(_) => {}
-                }
+        self.forget_lost_leases(&webhooks);
+        self.watch_foreign_leases(&webhooks, now);
+
+        let mut free_webhooks = Vec::new();
+        for stored in &webhooks {
+            match self.lease_state(stored, now) {
+                LeaseState::Disabled | LeaseState::Own | LeaseState::Foreign => {}
+                LeaseState::Free => free_webhooks.extend(self.open_secrets(stored)),
             }
         }
-        self.take(free).await?;
-        self.show(&webhooks);
+        self.take_leases(free_webhooks).await?;
+        self.update_metrics(&webhooks);
         self.start_tests(&webhooks).await
     }
 
-    async fn take(&mut self, free: Vec<(StoredWebhook, Secrets)>) -> Result<(), StoreError> {
-        if free.is_empty() {
+    /// Whether there is unsaved progress of a webhook that somebody changed, or whose lease another process took.
+    fn has_unsaved_progress_of_changed(&self, webhooks: &[StoredWebhook]) -> bool {
+        self.leased.iter().any(|(&id, leased)| {
+            let endpoint = &leased.endpoint;
+            let stored = find_webhook(webhooks, id);
+            endpoint.is_dirty() && stored.is_some_and(|stored| stored.lease != endpoint.lease)
+        })
+    }
+
+    /// Drops the endpoints whose lease this process has no more, and what is known of deleted webhooks.
+    fn forget_lost_leases(&mut self, webhooks: &[StoredWebhook]) {
+        self.leased.retain(|&id, leased| {
+            find_webhook(webhooks, id).is_some_and(|stored| {
+                stored.webhook.disabled.is_none() && stored.lease == leased.endpoint.lease
+            })
+        });
+        self.foreign_leases
+            .retain(|&id, _| find_webhook(webhooks, id).is_some());
+        self.unreadable_webhooks
+            .retain(|&id| find_webhook(webhooks, id).is_some());
+    }
+
+    /// Notes how long each lease that this process does not have is the same.
+    fn watch_foreign_leases(&mut self, webhooks: &[StoredWebhook], now: Instant) {
+        for stored in webhooks {
+            let id = stored.webhook.id;
+            if stored.webhook.disabled.is_some() {
+                continue;
+            }
+            if self.leased.contains_key(&id) {
+                self.foreign_leases.remove(&id);
+                continue;
+            }
+            let current = ForeignLease {
+                lease: stored.lease,
+                unchanged_since: now,
+            };
+            match self.foreign_leases.entry(id) {
+                Entry::Vacant(entry) => {
+                    entry.insert(current);
+                }
+                Entry::Occupied(mut entry) => {
+                    if entry.get().lease != stored.lease {
+                        entry.insert(current);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the state of the lease of a webhook.
+    fn lease_state(&self, stored: &StoredWebhook, now: Instant) -> LeaseState {
+        let id = stored.webhook.id;
+        if stored.webhook.disabled.is_some() {
+            return LeaseState::Disabled;
+        }
+        if self.leased.contains_key(&id) {
+            return LeaseState::Own;
+        }
+
+        // A lease of this process that it does not have any more is one that it could not renew in time.
+        let holder = stored.lease.holder;
+        let is_silent = self.foreign_leases.get(&id).is_some_and(|foreign| {
+            now.saturating_duration_since(foreign.unchanged_since) >= TAKE_OVER_AGE
+        });
+        if holder == NO_HOLDER || holder == self.holder || is_silent {
+            LeaseState::Free
+        } else {
+            LeaseState::Foreign
+        }
+    }
+
+    /// Decrypts the secrets of a webhook. Returns `None` if this process cannot, because another process must serve the
+    /// webhook then. Logs the reason once.
+    fn open_secrets(&mut self, stored: &StoredWebhook) -> Option<FreeWebhook> {
+        let id = stored.webhook.id;
+        match SigningSecrets::open(&self.vault, stored) {
+            Ok(secrets) => {
+                self.unreadable_webhooks.remove(&id);
+                Some(FreeWebhook {
+                    stored: stored.clone(),
+                    secrets,
+                })
+            }
+            Err(error) => {
+                if self.unreadable_webhooks.insert(id) {
+                    let cause = chain(&error);
+                    error!(webhook = id, cause, "a secret cannot be read");
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes the leases of these webhooks, except those that another process has just taken.
+    async fn take_leases(&mut self, free_webhooks: Vec<FreeWebhook>) -> Result<(), StoreError> {
+        if free_webhooks.is_empty() {
             return Ok(());
         }
-        let lease = |seen: Lease| Lease {
-            holder: self.holder,
-            beat: seen.beat + 1,
-        };
-        let updates = free.iter().map(|(stored, _)| DeliveryUpdate {
-            webhook: stored.webhook.id,
-            seen: stored.lease,
-            lease: lease(stored.lease),
-            progress: None,
-            waiting: vec![],
-            done: vec![],
-            attempts: vec![],
-            forget_before: None,
-            disable: None,
-        });
-        let renewed = self.clock.instant();
-        let taken = self.store.save_deliveries(updates.collect()).await?;
-        for ((stored, secrets), _) in free.into_iter().zip(taken).filter(|(_, taken)| *taken) {
-            let id = stored.webhook.id;
-            let lease = lease(stored.lease);
+        let updates = free_webhooks
+            .iter()
+            .map(|free| lease_update(&free.stored, self.holder))
+            .collect();
+        let renewed_at = self.clock.instant();
+        let results = self.store.save_deliveries(updates).await?;
+
+        for (free, is_taken) in free_webhooks.into_iter().zip(results) {
+            if !is_taken {
+                continue;
+            }
+            let id = free.stored.webhook.id;
+            let lease = next_lease(free.stored.lease, self.holder);
             let waiting = self.store.waiting_messages(id).await?;
-            let endpoint = Endpoint::new(stored, waiting, lease);
-            let running = HashMap::new();
             self.generation += 1;
-            let generation = self.generation;
-            let forgotten = None;
-            let served = Served {
-                endpoint,
-                secrets,
-                generation,
-                running,
-                renewed,
-                forgotten,
+            let leased = LeasedEndpoint {
+                endpoint: Endpoint::new(free.stored, waiting, lease),
+                secrets: free.secrets,
+                generation: self.generation,
+                attempts: HashMap::new(),
+                renewed_at,
+                attempts_forgotten_at: None,
             };
-            self.served.insert(id, served);
-            self.others.remove(&id);
+            self.leased.insert(id, leased);
+            self.foreign_leases.remove(&id);
         }
         Ok(())
     }
 
     /// Shows the state of the webhooks in the metrics.
-    fn show(&self, webhooks: &[StoredWebhook]) {
-        let states = webhooks.iter().map(|stored| {
+    fn update_metrics(&self, webhooks: &[StoredWebhook]) {
+        let mut states = Vec::with_capacity(webhooks.len());
+        for stored in webhooks {
             let id = stored.webhook.id;
             let is_enabled = stored.webhook.disabled.is_none();
-            let served = self.served.get(&id);
+            let lag = (self.last_seq - stored.progress.cursor).max(0);
+            let leased = self.leased.get(&id);
             let state = WebhookState {
                 is_enabled,
                 is_failing: is_enabled && stored.progress.failing_since.is_some(),
-                lag: if is_enabled {
-                    (self.last - stored.progress.cursor).max(0)
-                } else {
-                    0
-                },
-                waiting: served.map(|served| served.endpoint.waiting()),
+                lag: if is_enabled { lag } else { 0 },
+                waiting: leased.map(|leased| leased.endpoint.waiting_count()),
             };
-            (id, state)
-        });
-        self.metrics.note(states.collect());
+            states.push((id, state));
+        }
+        self.metrics.note(states.into_iter().collect());
     }
 
-    /// Saves what was done, and renews the leases, or gives them back.
-    pub(super) async fn save(&mut self, is_last: bool) -> Result<(), StoreError> {
+    /// Saves the progress of all endpoints, and renews their leases.
+    pub(super) async fn save_and_renew(&mut self) -> Result<(), StoreError> {
+        self.save_with_holder(self.holder).await
+    }
+
+    /// Saves the progress of all endpoints, and gives their leases back.
+    pub(super) async fn save_and_release(&mut self) -> Result<(), StoreError> {
+        self.save_with_holder(NO_HOLDER).await
+    }
+
+    /// Saves the progress of all endpoints, and sets the holder of their leases. Drops the endpoints whose lease
+    /// another process has, or that the save disabled.
+    async fn save_with_holder(&mut self, holder: i64) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        let is_forgetting = self
-            .served
-            .values()
-            .any(|served| is_due(served.forgotten, now, FORGET));
-        let confirmed = if is_forgetting {
-            self.confirmed_clock.now().await?
-        } else {
-            None
-        };
-        let before = confirmed.map(|now| now - KEEP_ATTEMPTS);
-        let updates: Vec<DeliveryUpdate> = self
-            .served
-            .values()
-            .map(|served| {
-                let holder = if is_last { 0 } else { self.holder };
-                let beat = served.endpoint.lease.beat + 1;
-                let update = served.endpoint.update(Lease { holder, beat });
-                let forget_before = before.filter(|_| is_due(served.forgotten, now, FORGET));
-                DeliveryUpdate {
-                    forget_before,
-                    ..update
-                }
-            })
-            .collect();
+        let forget_before = self.attempt_limit(now).await?;
+        let mut updates = Vec::with_capacity(self.leased.len());
+        let mut leases = Vec::with_capacity(self.leased.len());
+        for leased in self.leased.values() {
+            let lease = next_lease(leased.endpoint.lease, holder);
+            let mut update = leased.endpoint.delivery_update(lease);
+            if leased.must_forget_attempts(now) {
+                update.forget_before = forget_before;
+            }
+            updates.push(update);
+            leases.push(lease);
+        }
         if updates.is_empty() {
             return Ok(());
         }
-        let leases: Vec<Lease> = updates.iter().map(|update| update.lease).collect();
-        let saved = self.store.save_deliveries(updates).await?;
-        let mut results = saved.into_iter().zip(leases);
-        self.served.retain(|_, served| {
+
+        let results = self.store.save_deliveries(updates).await?;
+        let mut results = results.into_iter().zip(leases);
+        self.leased.retain(|_, leased| {
             let Some((true, lease)) = results.next() else {
                 return false;
             };
-            let is_disabled = served.endpoint.disabled().is_some();
-            served.endpoint.saved(lease);
-            served.renewed = now;
-            if is_due(served.forgotten, now, FORGET) {
-                served.forgotten = Some(now);
+            let is_disabled = leased.endpoint.disabled_reason().is_some();
+            leased.endpoint.note_saved(lease);
+            leased.renewed_at = now;
+            if leased.must_forget_attempts(now) {
+                leased.attempts_forgotten_at = Some(now);
             }
             !is_disabled
         });
         Ok(())
+    }
+
+    /// Returns the time before which attempts are deleted; `None` if no deletion is due, or if the time is not
+    /// confirmed.
+    async fn attempt_limit(&self, now: Instant) -> Result<Option<Timestamp>, StoreError> {
+        let is_due = self
+            .leased
+            .values()
+            .any(|leased| leased.must_forget_attempts(now));
+        if !is_due {
+            return Ok(None);
+        }
+        let confirmed_now = self.confirmed_clock.now().await?;
+        Ok(confirmed_now.map(|now| now - ATTEMPT_RETENTION))
+    }
+}
+
+impl LeasedEndpoint {
+    /// Whether old attempts of the webhook are to be deleted now.
+    fn must_forget_attempts(&self, now: Instant) -> bool {
+        is_due(self.attempts_forgotten_at, now, FORGET_INTERVAL)
+    }
+}
+
+fn find_webhook(webhooks: &[StoredWebhook], id: i64) -> Option<&StoredWebhook> {
+    webhooks.iter().find(|stored| stored.webhook.id == id)
+}
+
+/// Returns the lease that follows `lease` with this holder.
+fn next_lease(lease: Lease, holder: i64) -> Lease {
+    Lease {
+        holder,
+        beat: lease.beat + 1,
+    }
+}
+
+/// Returns an update that only takes the lease of a webhook.
+fn lease_update(stored: &StoredWebhook, holder: i64) -> DeliveryUpdate {
+    DeliveryUpdate {
+        webhook: stored.webhook.id,
+        seen: stored.lease,
+        lease: next_lease(stored.lease, holder),
+        progress: None,
+        waiting: vec![],
+        done: vec![],
+        attempts: vec![],
+        forget_before: None,
+        disable: None,
     }
 }

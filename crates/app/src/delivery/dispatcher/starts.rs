@@ -2,84 +2,108 @@
 
 use std::sync::Arc;
 
-use petstore_domain::store_area::{Epoch, StoredWebhook};
+use petstore_domain::store_area::{Epoch, StoredWebhook, TestMessage};
 use petstore_observe::log::chain;
 use petstore_store::StoreError;
 use tracing::warn;
 
 use super::Dispatcher;
 use crate::delivery::{
-    endpoint::IN_FLIGHT,
-    message,
-    sending::{Sending, note_test, signature},
+    endpoint::{MAX_IN_FLIGHT, NextMessage},
+    message::{self, Content},
+    sending::{OutgoingMessage, record_test},
 };
 
-/// How many test messages may be in flight.
-const TESTS_IN_FLIGHT: usize = 64;
+/// The number of test messages that may be in flight.
+const MAX_TESTS_IN_FLIGHT: usize = 64;
 
 impl Dispatcher {
-    /// Starts what each endpoint may send now. Each may read its changes from the store, so one call
-    /// starts at most the share of each.
+    /// Starts what each endpoint may send now. Each attempt may read its change from the store, so one call
+    /// starts at most the share of each endpoint.
     pub(super) async fn start_attempts(&mut self) -> Result<(), StoreError> {
         let Some(epoch) = self.epoch else {
             return Ok(());
         };
-        let ids: Vec<i64> = self.served.keys().copied().collect();
-        for id in ids {
-            for _ in 0..IN_FLIGHT {
-                self.start_next(epoch, id).await?;
+        let webhooks: Vec<i64> = self.leased.keys().copied().collect();
+        for webhook in webhooks {
+            for _ in 0..MAX_IN_FLIGHT {
+                self.start_next(epoch, webhook).await?;
             }
         }
         Ok(())
     }
 
     /// Starts the next message of an endpoint, if it has one that it may send.
-    async fn start_next(&mut self, epoch: Epoch, id: i64) -> Result<(), StoreError> {
-        let Some(served) = self.served.get_mut(&id) else {
-            return Ok(());
-        };
+    async fn start_next(&mut self, epoch: Epoch, webhook: i64) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let Some((seq, previous, content)) = served.endpoint.next(now) else {
+        let Some(leased) = self.leased.get_mut(&webhook) else {
             return Ok(());
         };
-        let content = match content {
+        let Some(mut next) = leased.endpoint.take_next(now) else {
+            return Ok(());
+        };
+        let seq = next.seq;
+        let content = match next.content.take() {
             Some(content) => content,
-            None => match self.store.changes_after(seq - 1, None, 1).await {
-                Ok(page) => {
-                    let Some(change) = page.changes.iter().find(|change| change.seq == seq) else {
-                        warn!(
-                            webhook = id,
-                            seq, "a message is dropped: its change is gone"
-                        );
-                        served.endpoint.give_up(seq);
-                        return Ok(());
-                    };
-                    let previous = previous.map(|seq| message::id_of(epoch, id, seq));
-                    message::content_of(change, previous.as_deref())
-                }
-                Err(error) => {
-                    served.endpoint.put_back(seq);
-                    return Err(error);
-                }
+            None => match self.read_content(epoch, webhook, &next).await? {
+                Some(content) => content,
+                None => return Ok(()),
             },
         };
-        let message_id = message::id_of(epoch, id, seq);
-        let attempt = Sending {
-            webhook: id,
-            generation: served.generation,
+
+        let Some(leased) = self.leased.get_mut(&webhook) else {
+            return Ok(());
+        };
+        let message_id = message::change_message_id(epoch, webhook, seq);
+        let outgoing = OutgoingMessage {
+            webhook,
+            generation: leased.generation,
             seq: Some(seq),
-            url: served.endpoint.webhook.url.clone(),
-            signature: signature(&served.secrets, &message_id, now, &content.body),
+            url: leased.endpoint.webhook.url.clone(),
+            signature: leased.secrets.sign(&message_id, now, &content.body),
             message_id,
             now,
             content,
         };
         let connector = Arc::clone(&self.connector);
-        let running = self
-            .running
-            .spawn(attempt.send(connector, Arc::clone(&self.clock)));
-        served.running.insert(seq, running);
+        let clock = Arc::clone(&self.clock);
+        let attempt = self.attempts.spawn(outgoing.send(connector, clock));
+        leased.attempts.insert(seq, attempt);
         Ok(())
+    }
+
+    /// Returns the content of a message in flight that is not in memory. Drops the message and returns `None` if the log
+    /// no longer has its change. After an error, the message is the next one again.
+    async fn read_content(
+        &mut self,
+        epoch: Epoch,
+        webhook: i64,
+        next: &NextMessage,
+    ) -> Result<Option<Content>, StoreError> {
+        let seq = next.seq;
+        let result = self.store.changes_after(seq - 1, None, 1).await;
+        let Some(leased) = self.leased.get_mut(&webhook) else {
+            return Ok(None);
+        };
+        let page = match result {
+            Ok(page) => page,
+            Err(error) => {
+                leased.endpoint.put_back(seq);
+                return Err(error);
+            }
+        };
+        let Some(change) = page.changes.iter().find(|change| change.seq == seq) else {
+            warn!(webhook, seq, "a message is dropped: its change is gone");
+            leased.endpoint.drop_in_flight(seq);
+            return Ok(None);
+        };
+        let previous_id = next
+            .previous_seq
+            .map(|seq| message::change_message_id(epoch, webhook, seq));
+        Ok(Some(message::change_content(
+            change,
+            previous_id.as_deref(),
+        )))
     }
 
     /// Sends the test messages that wait, also to webhooks that are disabled or that other processes
@@ -88,38 +112,51 @@ impl Dispatcher {
         &mut self,
         webhooks: &[StoredWebhook],
     ) -> Result<(), StoreError> {
-        let messages: usize = self
-            .served
+        let messages_in_flight: usize = self
+            .leased
             .values()
-            .map(|served| served.running.len())
+            .map(|leased| leased.attempts.len())
             .sum();
-        let free = TESTS_IN_FLIGHT.saturating_sub(self.in_flight().saturating_sub(messages));
-        for test in self.store.waiting_tests().await?.into_iter().take(free) {
-            let now = self.clock.now();
-            let webhook = test.webhook;
-            let stored = webhooks.iter().find(|stored| stored.webhook.id == webhook);
-            // Without its secret, another process must send it.
-            let test = stored.and_then(|stored| Sending::test(stored, &self.vault, now, test).ok());
-            if let Some(test) = test
-                && self.store.take_test(test.message_id.clone()).await?
-            {
-                let connector = Arc::clone(&self.connector);
-                let clock = Arc::clone(&self.clock);
-                let store = Arc::clone(&self.store);
-                self.running.spawn(async move {
-                    let ended = test.send(connector, clock).await;
-                    let noted = note_test(store.as_ref(), webhook, &ended.outcome.attempt).await;
-                    if let Err(error) = noted {
-                        warn!(
-                            webhook,
-                            cause = chain(&error),
-                            "an attempt could not be noted"
-                        );
-                    }
-                    ended
-                });
-            }
+        let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
+        let free_places = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
+
+        let tests = self.store.waiting_tests().await?;
+        for test in tests.into_iter().take(free_places) {
+            self.start_test(test, webhooks).await?;
         }
+        Ok(())
+    }
+
+    /// Sends a test message, unless another process sends it. Without the secret of the webhook, another process must.
+    async fn start_test(
+        &mut self,
+        test: TestMessage,
+        webhooks: &[StoredWebhook],
+    ) -> Result<(), StoreError> {
+        let webhook = test.webhook;
+        let Some(stored) = webhooks.iter().find(|stored| stored.webhook.id == webhook) else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let Ok(outgoing) = OutgoingMessage::from_test(test, stored, &self.vault, now) else {
+            return Ok(());
+        };
+        if !self.store.take_test(outgoing.message_id.clone()).await? {
+            return Ok(());
+        }
+
+        let connector = Arc::clone(&self.connector);
+        let clock = Arc::clone(&self.clock);
+        let store = Arc::clone(&self.store);
+        self.attempts.spawn(async move {
+            let finished = outgoing.send(connector, clock).await;
+            let result = record_test(store.as_ref(), webhook, &finished.outcome.attempt).await;
+            if let Err(error) = result {
+                let cause = chain(&error);
+                warn!(webhook, cause, "an attempt could not be noted");
+            }
+            finished
+        });
         Ok(())
     }
 }

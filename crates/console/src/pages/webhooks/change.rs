@@ -2,7 +2,7 @@
 
 use petstore_app::{
     Changed, WebhookRefusal,
-    delivery::{Decided, Wanted},
+    delivery::{NewWebhook, WebhookCommand, WebhookDecision},
 };
 use petstore_domain::{
     StoredResponse,
@@ -25,11 +25,11 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(url), Some(description)) = (url, description) else {
         return list(desk, &errors).await;
     };
-    let addition = Wanted::Add {
+    let addition = WebhookCommand::Add(NewWebhook {
         url,
         types: chosen_types(desk),
         description,
-    };
+    });
     match change(desk, addition, "saved", LIST_PATH).await? {
         Ok(reply) => Ok(reply),
         Err(message) => list(desk, &Errors::from_text(message)).await,
@@ -78,7 +78,7 @@ fn chosen_types(desk: &Desk<'_>) -> Option<Vec<Word<ChangeType>>> {
 /// Carries out the change of a button. Asks first if messages stop.
 pub(in super::super) async fn press(
     desk: &Desk<'_>,
-    webhook_change: Wanted,
+    webhook_change: WebhookCommand,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(Some) else {
@@ -89,7 +89,7 @@ pub(in super::super) async fn press(
         return Ok(question);
     }
     let next_path = match webhook_change {
-        Wanted::Delete => LIST_PATH,
+        WebhookCommand::Delete => LIST_PATH,
         _ => &path,
     };
     match change(desk, webhook_change, code, next_path).await? {
@@ -102,12 +102,12 @@ pub(in super::super) async fn press(
 async fn question_about(
     desk: &Desk<'_>,
     id: i64,
-    webhook_change: &Wanted,
+    webhook_change: &WebhookCommand,
     path: &str,
 ) -> Result<Option<Reply>, ApiError> {
     let (verb, effect) = match webhook_change {
-        Wanted::Patch(_) => (texts().disable, texts().disable_hint),
-        Wanted::Delete => (texts().delete, texts().delete_hint),
+        WebhookCommand::Patch(_) => (texts().disable, texts().disable_hint),
+        WebhookCommand::Delete => (texts().delete, texts().delete_hint),
         _ => return Ok(None),
     };
     let Some(stored) = desk.app().webhooks.find(Some(id)).await? else {
@@ -124,19 +124,19 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
         disable: true,
         ..WebhookPatch::default()
     };
-    press(desk, Wanted::Patch(patch), "disabled").await
+    press(desk, WebhookCommand::Patch(patch), "disabled").await
 }
 
 /// Makes a change, once for all repetitions of the form. Shows its secret or the page `next_path`. An inner error is the
 /// message that nothing was changed.
 async fn change(
     desk: &Desk<'_>,
-    webhook_change: Wanted,
+    webhook_change: WebhookCommand,
     code: &'static str,
     next_path: &str,
 ) -> Result<Result<Reply, &'static str>, ApiError> {
     // The stored response is the secret or the message, so that a repetition shows the same one.
-    let respond = |decided: &Decided| {
+    let respond = |decided: &WebhookDecision| {
         let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id);
         let body = match &decided.secret {
             Some(secret) => secret.clone(),

@@ -1,0 +1,81 @@
+//! The way of changes from the log to the endpoints.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    time::Instant,
+};
+
+use petstore_domain::store_area::{ChangePage, Epoch};
+use petstore_store::StoreError;
+
+use super::{Dispatcher, LOOK_INTERVAL, is_due};
+use crate::delivery::{endpoint::Endpoint, message};
+
+/// The number of changes that are read at once.
+const PAGE_LENGTH: u32 = 200;
+
+impl Dispatcher {
+    /// Reads the epoch and the length of the log.
+    pub(super) async fn look_at_log(&mut self, now: Instant) -> Result<(), StoreError> {
+        let state = self.store.journal_state().await?;
+        self.epoch = Some(state.epoch);
+        self.last_seq = state.last;
+        self.log_looked_at = Some(now);
+        Ok(())
+    }
+
+    /// Reads what follows for the endpoints that have room. Endpoints at the same place of the log share a page.
+    pub(super) async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
+        if self.leased.is_empty() {
+            return Ok(());
+        }
+        if is_due(self.log_looked_at, now, LOOK_INTERVAL) {
+            self.look_at_log(now).await?;
+        }
+        let Some(epoch) = self.epoch else {
+            return Ok(());
+        };
+
+        let mut pages: HashMap<i64, ChangePage> = HashMap::new();
+        for leased in self.leased.values_mut() {
+            let endpoint = &mut leased.endpoint;
+            if endpoint.read_to >= self.last_seq || !endpoint.has_room() {
+                continue;
+            }
+            let start = endpoint.read_to;
+            let page = match pages.entry(start) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let page = self.store.changes_after(start, None, PAGE_LENGTH).await?;
+                    entry.insert(page)
+                }
+            };
+            add_messages(endpoint, page, epoch);
+        }
+        Ok(())
+    }
+}
+
+/// Adds the messages about the changes of a page to an endpoint, while it has room.
+fn add_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
+    if let Some(oldest) = page.changes.first()
+        && oldest.seq > endpoint.read_to + 1
+    {
+        endpoint.note_gap(oldest.seq - 1);
+    }
+    let webhook = endpoint.webhook.id;
+    for change in &page.changes {
+        if !endpoint.has_room() {
+            return;
+        }
+        if endpoint.webhook.wants(&change.kind) {
+            let previous_id = endpoint
+                .last_seq()
+                .map(|seq| message::change_message_id(epoch, webhook, seq));
+            let content = message::change_content(change, previous_id.as_deref());
+            endpoint.add(change.seq, message::lane(change), content);
+        }
+        endpoint.note_read_to(change.seq);
+    }
+    endpoint.note_read_to(page.read_to);
+}

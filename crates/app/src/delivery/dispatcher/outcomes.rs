@@ -1,0 +1,71 @@
+//! The outcomes of attempts.
+
+use std::mem;
+
+use jiff::Timestamp;
+use tracing::{error, info, warn};
+
+use super::Dispatcher;
+use crate::delivery::sending::FinishedAttempt;
+
+impl Dispatcher {
+    /// Notes the outcomes of all attempts that ended.
+    pub(super) async fn note_finished_attempts(&mut self) {
+        while let Some(result) = self.attempts.try_join_next() {
+            self.finished_attempts.extend(result.ok());
+        }
+        let now = self.clock.now();
+        let has_failure = self
+            .finished_attempts
+            .iter()
+            .any(|finished| !finished.outcome.is_success());
+        // Only the outcomes of failures depend on the confirmed clock.
+        let is_confirmed = has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
+
+        for finished in mem::take(&mut self.finished_attempts) {
+            if let Some(spans) = &self.spans {
+                finished.record_span(spans);
+            }
+            self.metrics
+                .count(finished.outcome.attempt.error.as_deref());
+            if let Some(seq) = finished.seq {
+                self.note_finished_attempt(finished, seq, now, is_confirmed);
+            }
+        }
+    }
+
+    /// Notes the outcome of the attempt to send the message about the change `seq`. Logs when a webhook begins or
+    /// ceases to fail.
+    fn note_finished_attempt(
+        &mut self,
+        finished: FinishedAttempt,
+        seq: i64,
+        now: Timestamp,
+        is_confirmed: bool,
+    ) {
+        let webhook = finished.webhook;
+        let Some(leased) = self.leased.get_mut(&webhook) else {
+            return;
+        };
+        // The messages of an earlier lease were read again.
+        if leased.generation != finished.generation || leased.attempts.remove(&seq).is_none() {
+            return;
+        }
+
+        let endpoint = &mut leased.endpoint;
+        let was_failing = endpoint.failing_since.is_some();
+        let error_class = finished.outcome.attempt.error.clone();
+        endpoint.note_outcome(seq, finished.outcome, now, is_confirmed, &mut self.random);
+
+        match error_class {
+            Some(class) if !was_failing => {
+                warn!(webhook, class, cause = finished.cause, "a webhook fails");
+            }
+            None if was_failing => info!(webhook, "a webhook succeeds again"),
+            _ => {}
+        }
+        if let Some(reason) = endpoint.disabled_reason() {
+            error!(webhook, reason = reason.as_str(), "a webhook is disabled");
+        }
+    }
+}

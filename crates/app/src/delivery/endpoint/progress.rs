@@ -1,0 +1,84 @@
+//! The progress of an endpoint, as the store gets it.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use petstore_domain::store_area::{
+    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Waiting,
+};
+
+use super::Endpoint;
+
+/// The progress that the store does not have yet.
+#[derive(Default)]
+pub(super) struct UnsavedProgress {
+    pub(super) is_dirty: bool,
+    /// The messages whose rows are new or changed.
+    pub(super) waiting: BTreeSet<i64>,
+    /// The messages that need their rows no more.
+    pub(super) done: Vec<i64>,
+    pub(super) attempts: Vec<Attempt>,
+    /// The reason to disable the webhook, and the time from which it is disabled.
+    pub(super) disable: Option<(DisabledReason, Timestamp)>,
+}
+
+impl Endpoint {
+    /// Whether the store lacks some progress.
+    pub(in crate::delivery) fn is_dirty(&self) -> bool {
+        self.unsaved.is_dirty
+    }
+
+    /// Returns the reason for which the next save disables the webhook.
+    pub(in crate::delivery) fn disabled_reason(&self) -> Option<DisabledReason> {
+        let (reason, _) = self.unsaved.disable?;
+        Some(reason)
+    }
+
+    /// Returns the progress, once the messages that wait have their rows: up to the first message without a row.
+    fn progress(&self) -> Progress {
+        let first_unsaved = self.messages.iter().find(|(_, message)| !message.has_row);
+        let (cursor, last) = match first_unsaved {
+            Some((seq, message)) => (seq - 1, message.previous_seq),
+            None => (self.read_to, self.last_seq),
+        };
+        Progress {
+            cursor,
+            last,
+            failing_since: self.failing_since,
+        }
+    }
+
+    /// Returns what the store must save. `next_lease` is the lease from then on.
+    pub(in crate::delivery) fn delivery_update(&self, next_lease: Lease) -> DeliveryUpdate {
+        let mut waiting = Vec::with_capacity(self.unsaved.waiting.len());
+        for &seq in &self.unsaved.waiting {
+            let Some(message) = self.messages.get(&seq) else {
+                continue;
+            };
+            waiting.push(Waiting {
+                seq,
+                previous: message.previous_seq,
+                lane: message.lane.clone(),
+                failures: message.failures,
+                due_at: message.due_at,
+            });
+        }
+        DeliveryUpdate {
+            webhook: self.webhook.id,
+            seen: self.lease,
+            lease: next_lease,
+            progress: Some(self.progress()),
+            waiting,
+            done: self.unsaved.done.clone(),
+            attempts: self.unsaved.attempts.clone(),
+            forget_before: None,
+            disable: self.unsaved.disable,
+        }
+    }
+
+    /// Notes that the store has saved the last update, with this lease.
+    pub(in crate::delivery) fn note_saved(&mut self, lease: Lease) {
+        self.lease = lease;
+        self.unsaved = UnsavedProgress::default();
+    }
+}
