@@ -4,7 +4,7 @@ use std::{io, mem, sync::Arc};
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{PhotoId, PhotoSize};
-use petstore_photos::{self as photos, PhotoError, ShardFiles, Walk};
+use petstore_photos::{self as photos, PhotoError, ShardFiles, WalkProgress};
 use petstore_store::{Cause, StoreError};
 use tracing::{info, warn};
 
@@ -71,16 +71,16 @@ impl App {
             walk.bytes += bytes;
             walk.missing += missing as u64;
         }
-        walk.failed = walk.failed.take().or(failed);
+        walk.first_error = walk.first_error.take().or(failed);
         walk.shard = shard.wrapping_add(1);
         if walk.shard != 0 {
             return Ok(true);
         }
-        let Walk {
+        let WalkProgress {
             photos,
             bytes,
             missing,
-            failed,
+            first_error,
             ..
         } = mem::take(&mut *walk);
         self.photos
@@ -98,7 +98,7 @@ impl App {
                  this one, so no files are deleted; delete the marks of databases that no longer use it"
             );
         }
-        failed.map_or(Ok(false), |failed| Err(unavailable(failed)))
+        first_error.map_or(Ok(false), |error| Err(unavailable(error)))
     }
 
     /// Returns the result of work in the place of photos.

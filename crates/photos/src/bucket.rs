@@ -18,56 +18,55 @@ use url::Url;
 
 use super::{
     bucket_client::Connector,
-    files::{OPERATION_LIMIT, OWNERS, Piece, ShardFiles, first_byte},
+    files::{OPERATION_LIMIT, OWNERS_FOLDER, Piece, ShardFiles, first_byte},
 };
 
-/// The number of times that a request is repeated after a failure that may pass.
+/// The number of retries after a failure that may pass.
 const MAX_RETRIES: usize = 2;
 
-/// A bucket, or a part of it, with the files of photos.
+/// The bucket of a service, in which all objects of the program begin with one prefix.
 #[derive(Debug)]
 pub struct Bucket {
-    /// The URL that the operator wrote.
+    /// The URL in the form that the operator wrote.
     url: Url,
     client: AmazonS3,
-    /// The first part of the names of all objects.
+    /// The first part of the names of all objects of the program.
     prefix: Path,
 }
 
 impl Bucket {
-    /// Makes a client for the bucket with the URL `s3://BUCKET/PREFIX`. The variables whose names begin with `AWS_` are
-    /// its settings. Each request gets its response within `limit`. The error is a sentence for the operator.
+    /// Opens the bucket of the URL `s3://BUCKET/PREFIX`. Each request gets its response within
+    /// `limit`.
+    ///
+    /// The client takes its settings from the variables whose names begin with `AWS_`. The error is a
+    /// sentence for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
         limit: Duration,
     ) -> Result<Self, String> {
-        let bucket = url.host_str().unwrap_or_default();
-        if bucket.is_empty() {
-            return Err("the URL names no bucket; write s3://BUCKET/PREFIX".to_owned());
-        }
-        if url.query().or(url.fragment()).is_some()
-            || url.port().is_some()
-            || !url.username().is_empty()
-        {
-            return Err(
-                "only a bucket and a prefix are allowed; write s3://BUCKET/PREFIX".to_owned(),
-            );
-        }
+        let bucket_name = bucket_name(url)?;
         let prefix = Path::from_url_path(url.path().trim_end_matches('/'))
             .map_err(|error| format!("the prefix is not allowed: {error}"))?;
+
         let media_type = AmazonS3ConfigKey::Client(ClientConfigKey::DefaultContentType);
+        let mut builder = AmazonS3Builder::new().with_config(media_type, "image/jpeg");
+        for (name, value) in variables {
+            if let Some(setting) = client_setting(&name, &value)? {
+                builder = builder.with_config(setting, value);
+            }
+        }
+
         let retry = RetryConfig {
             max_retries: MAX_RETRIES,
             retry_timeout: OPERATION_LIMIT / 2,
             ..RetryConfig::default()
         };
-        let client = with_variables(AmazonS3Builder::new(), variables)?
-            .with_config(media_type, "image/jpeg")
-            .with_bucket_name(bucket)
-            .with_http_connector(Connector(limit))
+        let client = builder
+            .with_bucket_name(bucket_name)
+            .with_http_connector(Connector { limit })
             .with_retry(retry)
-            // Some services lack the deletion of many objects at once, and a photo has few files.
+            // Some services cannot delete in bulk, and a photo has few files.
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
@@ -78,16 +77,13 @@ impl Bucket {
         })
     }
 
-    /// Writes an object and deletes it, to know whether the bucket is there and allows this. An error
-    /// whose kind is not [`ErrorKind::Other`] does not pass by itself.
+    /// Writes an object and deletes it, to find out whether the bucket exists and allows this.
+    ///
+    /// An error whose kind is not [`ErrorKind::Other`] does not pass by itself.
     pub(super) async fn probe(&self) -> io::Result<()> {
         use object_store::Error::{PermissionDenied, Unauthenticated};
-        let object = self.prefix.clone().join("probe");
-        let write_and_delete = async {
-            self.client.put(&object, Bytes::new().into()).await?;
-            self.client.delete(&object).await
-        };
-        match write_and_delete.await {
+
+        match self.write_and_delete_probe().await {
             Ok(()) => Ok(()),
             Err(error @ (PermissionDenied { .. } | Unauthenticated { .. })) => {
                 Err(io::Error::new(ErrorKind::PermissionDenied, error))
@@ -96,46 +92,64 @@ impl Bucket {
         }
     }
 
-    /// Leaves the mark of a database.
-    pub(super) async fn mark(&self, owner: &str) -> io::Result<()> {
-        let mark = self.owners().join(owner);
-        self.client.put(&mark, Bytes::new().into()).await?;
+    async fn write_and_delete_probe(&self) -> object_store::Result<()> {
+        let object = self.prefix.clone().join("probe");
+        self.client.put(&object, Bytes::new().into()).await?;
+        self.client.delete(&object).await
+    }
+
+    /// Adds the mark of a database.
+    pub(super) async fn add_mark(&self, mark: &str) -> io::Result<()> {
+        let object = self.owners_folder().join(mark);
+        self.client.put(&object, Bytes::new().into()).await?;
         Ok(())
     }
 
     /// Returns the names of all marks.
     pub(super) async fn marks(&self) -> io::Result<Vec<String>> {
-        let marks = self.client.list(Some(&self.owners()));
+        let marks = self.client.list(Some(&self.owners_folder()));
         let names = marks.map_ok(|mark| mark.location.filename().unwrap_or_default().to_owned());
         Ok(names.try_collect().await?)
     }
 
-    /// Writes files, and reads each file back, because a bucket can acknowledge a file that it does not keep, or keep
-    /// other bytes.
+    /// Writes files, all at the same time.
+    ///
+    /// A bucket can acknowledge a file without keeping it, or keep other bytes. So each file is read
+    /// back afterwards, and compared.
     pub(super) async fn write(&self, files: Vec<(PhotoFile, Bytes)>) -> io::Result<()> {
-        let writes = files.into_iter().map(|(file, content)| async move {
-            let path = self.object_path(file);
-            self.client.put(&path, content.clone().into()).await?;
-            let stored_content = self.client.get(&path).await?.bytes().await?;
-            check_stored_content(&file.name(), &content, &stored_content)
-        });
+        let writes = files
+            .into_iter()
+            .map(|(file, content)| self.write_file(file, content));
         try_join_all(writes).await?;
         Ok(())
     }
 
-    /// See [`super::Place::read_piece`]. Each piece is a request, so that a client that reads slowly holds
-    /// no connection to the bucket.
+    async fn write_file(&self, file: PhotoFile, content: Bytes) -> io::Result<()> {
+        let path = self.object_path(file);
+        self.client.put(&path, content.clone().into()).await?;
+        let stored_content = self.client.get(&path).await?.bytes().await?;
+        check_stored_content(&file.name(), &content, &stored_content)
+    }
+
+    /// Reads a piece of a file, like [`super::Place::read_piece`].
+    ///
+    /// Each piece is a request, so that a client that reads slowly holds no connection to the bucket.
     pub(super) async fn read(
         &self,
         file: PhotoFile,
-        start: u64,
+        offset: u64,
         max_length: usize,
     ) -> io::Result<Option<Piece>> {
-        let range = (max_length < usize::MAX).then(|| start..start + max_length as u64);
+        let range = if max_length < usize::MAX {
+            Some(offset..offset + max_length as u64)
+        } else {
+            None
+        };
         let options = GetOptions::new().with_range(range);
+
         let response = match self.client.get_opts(&self.object_path(file), options).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            response => response?,
+            result => result?,
         };
         let file_length = response.meta.size;
         Ok(Some(Piece {
@@ -144,17 +158,18 @@ impl Bucket {
         }))
     }
 
+    /// Returns the length of a file in bytes; `None` if there is no such file.
     pub(super) async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match self.client.head(&self.object_path(file)).await {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            object => Ok(Some(object?.size)),
+            result => Ok(Some(result?.size)),
         }
     }
 
-    /// See [`super::Place::list`].
+    /// Lists the files of a shard, like [`super::Place::list`].
     pub(super) async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut files = ShardFiles::default();
-        let mut objects = self.client.list(Some(&self.shard(shard)));
+        let mut objects = self.client.list(Some(&self.shard_path(shard)));
         while let Some(object) = objects.try_next().await? {
             let name = object.location.filename().unwrap_or_default();
             files.note(shard, name, object.size);
@@ -162,6 +177,7 @@ impl Bucket {
         Ok(files)
     }
 
+    /// Deletes those files of a photo that exist.
     pub(super) async fn delete(&self, id: PhotoId) -> io::Result<()> {
         for file in PhotoFile::all(id) {
             match self.client.delete(&self.object_path(file)).await {
@@ -172,62 +188,80 @@ impl Bucket {
         Ok(())
     }
 
-    /// Returns the client for other objects of the bucket, and the first part of their names.
-    pub fn objects(&self) -> (&AmazonS3, &Path) {
-        (&self.client, &self.prefix)
+    /// Returns the client, for other objects of the bucket.
+    pub fn client(&self) -> &AmazonS3 {
+        &self.client
     }
 
-    fn owners(&self) -> Path {
-        self.prefix.clone().join(OWNERS)
+    /// Returns the first part of the names of all objects.
+    pub fn prefix(&self) -> &Path {
+        &self.prefix
     }
 
-    fn shard(&self, byte: u8) -> Path {
-        self.prefix.clone().join(format!("{byte:02x}"))
+    fn owners_folder(&self) -> Path {
+        self.prefix.clone().join(OWNERS_FOLDER)
     }
 
-    /// Returns the path of the object with a file: `PREFIX/6b/6b…-large.jpg`.
+    fn shard_path(&self, shard: u8) -> Path {
+        self.prefix.clone().join(format!("{shard:02x}"))
+    }
+
     fn object_path(&self, file: PhotoFile) -> Path {
-        self.shard(first_byte(file.id)).join(file.name())
+        self.shard_path(first_byte(file.id)).join(file.name())
     }
 }
 
-/// Applies the variables whose names begin with `AWS_` to a client.
-///
-/// `AWS_REGION=eu-central-1` sets the region. Variables that the client does not know are for other programs.
-fn with_variables(
-    mut client: AmazonS3Builder,
-    variables: impl IntoIterator<Item = (String, String)>,
-) -> Result<AmazonS3Builder, String> {
-    for (name, value) in variables {
-        if !name.starts_with("AWS_") || value.is_empty() {
-            continue;
-        }
-        let Ok(setting) = name.to_ascii_lowercase().parse() else {
-            continue;
-        };
-        let is_endpoint = matches!(
-            setting,
-            AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint
-        );
-        if is_endpoint && !is_http_url(&value) {
-            return Err(format!(
-                "{name} must be a URL such as http://127.0.0.1:9000, but was {value}"
-            ));
-        }
-        client = client.with_config(setting, value);
+/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`, or a sentence for the
+/// operator.
+fn bucket_name(url: &Url) -> Result<&str, String> {
+    let bucket_name = url.host_str().unwrap_or_default();
+    if bucket_name.is_empty() {
+        return Err("the URL names no bucket; write s3://BUCKET/PREFIX".to_owned());
     }
-    Ok(client)
+    let has_other_parts = url.query().is_some()
+        || url.fragment().is_some()
+        || url.port().is_some()
+        || !url.username().is_empty();
+    if has_other_parts {
+        return Err("only a bucket and a prefix are allowed; write s3://BUCKET/PREFIX".to_owned());
+    }
+    Ok(bucket_name)
+}
+
+/// Returns the setting of the client that a variable is for; `None` if the variable is empty or for
+/// another program.
+///
+/// For example, `AWS_REGION` is for [`AmazonS3ConfigKey::Region`]. The error is a sentence for the
+/// operator.
+fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, String> {
+    if !name.starts_with("AWS_") || value.is_empty() {
+        return Ok(None);
+    }
+    let Ok(setting) = name.to_ascii_lowercase().parse() else {
+        return Ok(None);
+    };
+    let is_endpoint = matches!(
+        setting,
+        AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint
+    );
+    if is_endpoint && !is_http_url(value) {
+        let example = "http://127.0.0.1:9000";
+        return Err(format!(
+            "{name} must be a URL such as {example}, but was {value}"
+        ));
+    }
+    Ok(Some(setting))
 }
 
 fn is_http_url(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Checks that a bucket stores the content of a file as it was sent.
+/// Checks that a bucket has kept the content of a file.
 fn check_stored_content(name: &str, content: &Bytes, stored_content: &Bytes) -> io::Result<()> {
     let length = content.len();
-    if stored_content.len() != length {
-        let stored_length = stored_content.len();
+    let stored_length = stored_content.len();
+    if stored_length != length {
         return Err(io::Error::other(format!(
             "the bucket has {stored_length} of {length} bytes of {name}"
         )));

@@ -1,12 +1,12 @@
 //! The HTTP client of a bucket, with the TLS of the other connections that the service makes.
 
-use std::time::Duration;
+use std::{error::Error as StdError, time::Duration};
 
 use async_trait::async_trait;
 use http_body_util::BodyExt;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
-    client::legacy::{Client, Error, connect::HttpConnector as Tcp},
+    client::legacy::{Client, Error, connect::HttpConnector as TcpConnector},
     rt::TokioExecutor,
 };
 use object_store::{
@@ -19,14 +19,17 @@ use object_store::{
 use petstore_system::tls::{self, Verify};
 use tokio::time;
 
-/// A factory of clients whose requests get the head of a response within this time.
-#[derive(Debug)]
-pub(super) struct Connector(pub(super) Duration);
-
 /// The path at which a client without credentials asks the machine of a cloud for some.
 const CREDENTIALS_OF_MACHINE: &str = "/latest/api/token";
 
-/// The error of a client that has no credentials for a bucket.
+/// The maker of the client for a bucket.
+#[derive(Debug)]
+pub(super) struct Connector {
+    /// The time within which a request must get the head of its response.
+    pub(super) limit: Duration,
+}
+
+/// The error of a client without credentials.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "there are no credentials for the bucket; set the variables AWS_ACCESS_KEY_ID and \
@@ -34,60 +37,60 @@ const CREDENTIALS_OF_MACHINE: &str = "/latest/api/token";
 )]
 struct NoCredentials;
 
+/// The client for a bucket, with the time limit of its requests.
 #[derive(Debug)]
 struct Service {
-    client: Client<HttpsConnector<Tcp>, HttpRequestBody>,
+    client: Client<HttpsConnector<TcpConnector>, HttpRequestBody>,
     limit: Duration,
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        let roots = tls::system_roots().ok_or_else(|| tls_error("no trusted roots".into()))?;
-        let tls =
-            tls::connector(Verify::ChainAndName(roots)).map_err(|error| tls_error(error.into()))?;
-        let mut tcp = Tcp::new();
+        let roots = tls::system_roots().ok_or_else(|| tls_error("no trusted roots"))?;
+        let tls = tls::connector(Verify::ChainAndName(roots)).map_err(tls_error)?;
+        let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
+
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(tls.config().as_ref().clone())
-            // The URL of the endpoint decides whether the connection uses TLS.
+            // The operator chooses it with the URL of the endpoint.
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new()).build(connector);
         Ok(HttpClient::new(Service {
             client,
-            limit: self.0,
+            limit: self.limit,
         }))
+    }
+}
+
+fn tls_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> object_store::Error {
+    object_store::Error::Generic {
+        store: "TLS",
+        source: cause.into(),
     }
 }
 
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let asks_for_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
-        let response = match time::timeout(self.limit, self.client.request(request)).await {
+        let is_about_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
+        let result = time::timeout(self.limit, self.client.request(request)).await;
+        if is_about_credentials && !matches!(result, Ok(Ok(_))) {
+            return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
+        }
+        let response = match result {
             Ok(Ok(response)) => response,
-            Ok(Err(_)) | Err(_) if asks_for_credentials => {
-                return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
-            }
             Ok(Err(error)) => return Err(request_error(error)),
             Err(elapsed) => return Err(HttpError::new(HttpErrorKind::Timeout, elapsed)),
         };
-        Ok(response.map(|body| {
-            let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error));
-            HttpResponseBody::new(body)
-        }))
+        Ok(response.map(|body| HttpResponseBody::new(body.map_err(body_error))))
     }
 }
 
-fn tls_error(source: Box<dyn std::error::Error + Send + Sync>) -> object_store::Error {
-    object_store::Error::Generic {
-        store: "TLS",
-        source,
-    }
-}
-
+/// Returns the error of a request without a response.
 fn request_error(error: Error) -> HttpError {
     let kind = if error.is_connect() {
         HttpErrorKind::Connect
@@ -95,4 +98,9 @@ fn request_error(error: Error) -> HttpError {
         HttpErrorKind::Request
     };
     HttpError::new(kind, error)
+}
+
+/// Returns the error of a response whose body breaks off.
+fn body_error(error: impl StdError + Send + Sync + 'static) -> HttpError {
+    HttpError::new(HttpErrorKind::Interrupted, error)
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 
-/// The longest time that an operation may take. A write may still be carried out after it: then its files
-/// belong to no photo, and a task deletes them.
+/// The time limit of an operation. A write may be carried out even after it: then its files belong to
+/// no photo, and a task deletes them.
 pub(super) const OPERATION_LIMIT: Duration = Duration::from_secs(30);
 
 /// The number of bytes of a file that are read at once for a client.
@@ -20,23 +20,24 @@ pub struct Piece {
     pub file_length: u64,
 }
 
-/// The folder in a place with an empty file for each database whose photos it has.
-pub(super) const OWNERS: &str = "owners";
+/// The folder in a place with an empty file for each database whose photos are in the place.
+pub(super) const OWNERS_FOLDER: &str = "owners";
 
-/// The suffix of the name of a file that is being written.
+/// The end of the name of a file that is being written.
 pub(super) const PARTIAL_SUFFIX: &str = ".part";
 
 /// The files that a place has of the photos whose identifiers begin with one byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
-    /// The sizes whose files are complete. A photo whose only file was not written completely has none.
+    /// The complete files of each photo. A photo whose first file is not complete has none.
     pub photos: BTreeMap<PhotoId, Vec<PhotoSize>>,
     /// The length of all files together.
     pub bytes: u64,
 }
 
 impl ShardFiles {
-    /// Counts a file with this name and length; ignores it if it belongs to no photo of the shard.
+    /// Adds a file with this name and length. Ignores the file if it belongs to no photo of the
+    /// shard.
     pub(super) fn note(&mut self, shard: u8, name: &str, length: u64) {
         let complete_name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(name);
         let Some(file) = PhotoFile::parse(complete_name) else {
@@ -47,7 +48,7 @@ impl ShardFiles {
         }
 
         let sizes = self.photos.entry(file.id).or_default();
-        if complete_name == name {
+        if name == complete_name {
             sizes.push(file.size);
         }
         self.bytes += length;
@@ -56,5 +57,6 @@ impl ShardFiles {
 
 /// Returns the first byte of an identifier.
 pub(crate) fn first_byte(id: PhotoId) -> u8 {
-    id.0.to_be_bytes()[0]
+    let PhotoId(number) = id;
+    number.to_be_bytes()[0]
 }

@@ -1,55 +1,56 @@
-//! Inspects the structure of a picture before it is decoded: decoders accept truncated pictures, and some pictures that
-//! are rejected here would take a decoder much time.
+//! Looks at the structure of a picture before it is decoded: decoders accept pictures that are
+//! truncated, and some rejected structures could cost them much time.
 
 use memchr::memchr;
 use petstore_domain::{store_area::PictureProblem, words::words};
 
-/// The largest length of metadata in a picture, in bytes: cameras write some hundred KiB.
+/// The most metadata in a picture, in bytes: cameras write some hundred KiB.
 pub(super) const MAX_METADATA: usize = 8 << 20;
 
-/// The largest number of pictures in one file. Only the first picture is used.
+/// The most frames in one file. Only the first becomes a photo.
 const MAX_FRAMES: usize = 1_000;
 
-/// The parts of a picture, as its structure shows them.
+/// The findings about the parts of a picture.
 #[derive(Default)]
 pub(super) struct Parts {
     /// The length of the metadata, in bytes.
     metadata: usize,
-    /// The number of pictures in the file after the first one.
+    /// The number of frames, or 0 for a format without them.
     frames: usize,
     /// The memory that the decoder needs for each pixel, in bytes, in addition to the picture.
     pub(super) memory_of_pixel: u64,
-    /// Whether nobody knows how much memory the decoder can need, so that it is watched.
+    /// Whether the decoder can need any amount of memory, so that it must be watched.
     pub(super) is_guarded: bool,
 }
 
-/// The reason why a walk through the parts of a picture ends early.
+/// The reason why the parts of a picture are not read to the end.
 enum StructureError {
-    /// The picture ends too early.
+    /// A part is missing.
     Truncated,
-    /// Other data follow the picture.
+    /// Other data follows the picture.
     Trailing,
-    /// The picture has a part that no picture of this format has.
+    /// A part does not exist in this format.
     Malformed,
 }
 
-/// Checks that a picture has this format, that it is complete, and that no other data follow it. Returns its parts.
+/// Checks that a picture has this format, that it is complete, and that nothing follows it.
 pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PictureProblem> {
     let name = format.as_str();
     if Format::detect(picture) != Some(format) {
         return Err(PictureProblem::OtherFormat { format: name });
     }
     let result = match format {
-        Format::Jpeg => jpeg(picture),
-        Format::Png => png(picture),
-        Format::WebP => webp(picture),
-        Format::Gif => gif(picture),
+        Format::Jpeg => inspect_jpeg(picture),
+        Format::Png => inspect_png(picture),
+        Format::WebP => inspect_webp(picture),
+        Format::Gif => inspect_gif(picture),
     };
     let parts = result.map_err(|error| match error {
         StructureError::Truncated => PictureProblem::Truncated { format: name },
         StructureError::Trailing => PictureProblem::OtherData { format: name },
         StructureError::Malformed => PictureProblem::Unreadable,
     })?;
+
     if parts.metadata > MAX_METADATA {
         return Err(PictureProblem::Metadata {
             length: parts.metadata,
@@ -62,176 +63,205 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PicturePr
     Ok(parts)
 }
 
-/// Reads a picture from its beginning to its end.
+/// A reader of the bytes of a picture, from the beginning to the end.
 struct Reader<'p> {
-    /// The bytes that were not read yet.
     remaining: &'p [u8],
 }
 
 impl<'p> Reader<'p> {
-    /// Returns a reader that has skipped the first `length` bytes.
-    fn skipping(picture: &'p [u8], length: usize) -> Result<Self, StructureError> {
+    /// Creates a reader that begins after a head of `head_length` bytes.
+    fn after_head(picture: &'p [u8], head_length: usize) -> Result<Self, StructureError> {
         let mut reader = Self { remaining: picture };
-        reader.take(length)?;
+        reader.read_bytes(head_length)?;
         Ok(reader)
     }
 
-    fn take(&mut self, length: usize) -> Result<&'p [u8], StructureError> {
-        let Some((bytes, remaining)) = self.remaining.split_at_checked(length) else {
-            return Err(StructureError::Truncated);
-        };
+    fn read_bytes(&mut self, length: usize) -> Result<&'p [u8], StructureError> {
+        let (bytes, remaining) = self
+            .remaining
+            .split_at_checked(length)
+            .ok_or(StructureError::Truncated)?;
         self.remaining = remaining;
         Ok(bytes)
     }
 
-    fn byte(&mut self) -> Result<u8, StructureError> {
-        Ok(self.take(1)?[0])
+    fn read_byte(&mut self) -> Result<u8, StructureError> {
+        Ok(self.read_bytes(1)?[0])
     }
 
-    /// Reads a length of four bytes in the byte order of `from_bytes`.
-    fn length(&mut self, from_bytes: fn([u8; 4]) -> u32) -> Result<usize, StructureError> {
+    fn read_u16(&mut self, parse: fn([u8; 2]) -> u16) -> Result<usize, StructureError> {
         let bytes = self
-            .take(4)?
+            .read_bytes(2)?
             .try_into()
             .map_err(|_| StructureError::Truncated)?;
-        usize::try_from(from_bytes(bytes)).map_err(|_| StructureError::Truncated)
+        Ok(parse(bytes).into())
     }
 
-    /// Returns the parts of a picture whose last part was read, unless other data follow.
-    fn end(self, parts: Parts) -> Result<Parts, StructureError> {
+    fn read_u32(&mut self, parse: fn([u8; 4]) -> u32) -> Result<usize, StructureError> {
+        let bytes = self
+            .read_bytes(4)?
+            .try_into()
+            .map_err(|_| StructureError::Truncated)?;
+        usize::try_from(parse(bytes)).map_err(|_| StructureError::Truncated)
+    }
+
+    /// Checks that no byte remains.
+    fn check_end(&self) -> Result<(), StructureError> {
         if self.remaining.is_empty() {
-            Ok(parts)
+            Ok(())
         } else {
             Err(StructureError::Trailing)
         }
     }
 }
 
-/// Walks through the segments of a JPEG. Other data may follow: phones append a second picture or a short film.
-fn jpeg(picture: &[u8]) -> Result<Parts, StructureError> {
-    let mut reader = Reader::skipping(picture, 2)?;
+/// The marker at the end of a JPEG.
+const JPEG_END: u8 = 0xd9;
+
+/// The marker before the segment that begins a scan of a JPEG.
+const JPEG_SCAN: u8 = 0xda;
+
+/// The marker of a frame whose scans refine a picture step by step.
+const JPEG_PROGRESSIVE_FRAME: u8 = 0xc2;
+
+/// Reads the segments of a JPEG. Other data may follow a JPEG, because phones append a second picture or
+/// a short film.
+fn inspect_jpeg(picture: &[u8]) -> Result<Parts, StructureError> {
+    let mut reader = Reader::after_head(picture, 2)?;
     let mut parts = Parts::default();
     let mut coefficients = 0;
-    let mut colours = None;
+    let mut colour_count = None;
     loop {
-        if reader.byte()? != 0xff {
-            return Err(StructureError::Malformed);
-        }
-        let mut marker = reader.byte()?;
-        while marker == 0xff {
-            marker = reader.byte()?;
-        }
+        let marker = read_jpeg_marker(&mut reader)?;
         match marker {
-            0xd9 => return Ok(parts),
+            JPEG_END => return Ok(parts),
+            // These markers have no segment.
             0x01 | 0xd0..=0xd8 => continue,
             _ => {}
         }
-        let length = u16::from_be_bytes(
-            reader
-                .take(2)?
-                .try_into()
-                .map_err(|_| StructureError::Truncated)?,
-        );
-        let segment = reader.take(
-            usize::from(length)
-                .checked_sub(2)
-                .ok_or(StructureError::Malformed)?,
-        )?;
+
+        // The length of a segment includes the two bytes of the length.
+        let length = reader.read_u16(u16::from_be_bytes)?;
+        let segment_length = length.checked_sub(2).ok_or(StructureError::Malformed)?;
+        let segment = reader.read_bytes(segment_length)?;
         match marker {
             0xc0..=0xc2 if coefficients == 0 => {
-                coefficients = coefficients_of(segment);
-                colours = segment.get(5);
-                parts.memory_of_pixel = if marker == 0xc2 { coefficients } else { 0 };
+                coefficients = coefficients_of_pixel(segment);
+                colour_count = segment.get(5);
+                if marker == JPEG_PROGRESSIVE_FRAME {
+                    parts.memory_of_pixel = coefficients;
+                }
             }
             0xc0..=0xc2 => return Err(StructureError::Malformed),
-            // All coefficients are in memory if the colours come one after the other.
-            0xda if segment.first() != colours => parts.memory_of_pixel = coefficients,
-            _ => {}
-        }
-        match marker {
-            0xe0..=0xef | 0xfe => parts.metadata += usize::from(length),
-            0xda => skip_scan(&mut reader)?,
+            JPEG_SCAN => {
+                // If each colour has a scan of its own, all coefficients are in memory.
+                if segment.first() != colour_count {
+                    parts.memory_of_pixel = coefficients;
+                }
+                skip_jpeg_scan(&mut reader)?;
+            }
+            0xe0..=0xef | 0xfe => parts.metadata += length,
             _ => {}
         }
     }
 }
 
-/// Skips the encoded picture of a JPEG, up to the next marker that is not part of it.
-fn skip_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
+/// Reads a marker of a JPEG: a byte 0xff, perhaps filled up with other bytes 0xff, and the byte that this
+/// returns.
+fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
+    if reader.read_byte()? != 0xff {
+        return Err(StructureError::Malformed);
+    }
     loop {
-        let marker_start = memchr(0xff, reader.remaining).ok_or(StructureError::Truncated)?;
-        match reader.remaining.get(marker_start + 1) {
+        let marker = reader.read_byte()?;
+        if marker != 0xff {
+            return Ok(marker);
+        }
+    }
+}
+
+/// Skips the encoded picture of a scan, up to the next marker that is not part of it.
+fn skip_jpeg_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
+    loop {
+        let position = memchr(0xff, reader.remaining).ok_or(StructureError::Truncated)?;
+        match reader.remaining.get(position + 1) {
             None => return Err(StructureError::Truncated),
-            Some(0x00 | 0xd0..=0xd7) => reader.take(marker_start + 2)?,
-            Some(0xff) => reader.take(marker_start + 1)?,
+            // An escaped byte 0xff, or a marker from which a reader can start again.
+            Some(0x00 | 0xd0..=0xd7) => reader.read_bytes(position + 2)?,
+            Some(0xff) => reader.read_bytes(position + 1)?,
             Some(_) => {
-                reader.take(marker_start)?;
+                reader.read_bytes(position)?;
                 return Ok(());
             }
         };
     }
 }
 
-/// Returns the memory of the coefficients of a pixel, in bytes, by how often each colour is sampled in the header of a
-/// frame (ITU-T T.81, B.2.2). Grey needs none in addition to its colours, which are made afterwards.
-fn coefficients_of(frame: &[u8]) -> u64 {
-    let mut colour_count = 0;
-    let mut max_horizontal = 1;
-    let mut max_vertical = 1;
-    let mut samples = 0;
-    for colour in frame.get(6..).unwrap_or_default().chunks_exact(3) {
-        let horizontal = u64::from(colour[1] >> 4);
-        let vertical = u64::from(colour[1] & 15);
-        colour_count += 1;
-        max_horizontal = max_horizontal.max(horizontal);
-        max_vertical = max_vertical.max(vertical);
-        samples += horizontal * vertical;
+/// Returns the bytes that the coefficients of a pixel take, by how often this frame samples each colour
+/// (ITU-T T.81, B.2.2). Grey needs none in addition to its colours, which are made afterwards.
+///
+/// A colour has 3 bytes in the frame. The second one has how often the colour is sampled: across in its
+/// upper half, and down in its lower half.
+fn coefficients_of_pixel(frame: &[u8]) -> u64 {
+    let colours = frame.get(6..).unwrap_or_default().chunks_exact(3);
+    let colour_count = colours.len();
+    let mut max_across = 1;
+    let mut max_down = 1;
+    let mut sample_count = 0;
+    for colour in colours {
+        let across = u64::from(colour[1] >> 4);
+        let down = u64::from(colour[1] & 15);
+        max_across = max_across.max(across);
+        max_down = max_down.max(down);
+        sample_count += across * down;
     }
     if colour_count == 1 {
         return 0;
     }
-    (2 * samples).div_ceil(max_horizontal * max_vertical)
+    (2 * sample_count).div_ceil(max_across * max_down)
 }
 
-/// Walks through the chunks of a PNG.
-fn png(picture: &[u8]) -> Result<Parts, StructureError> {
-    let mut reader = Reader::skipping(picture, 8)?;
+/// Reads the chunks of a PNG, each with a length, a kind, the data and a check value.
+fn inspect_png(picture: &[u8]) -> Result<Parts, StructureError> {
+    let mut reader = Reader::after_head(picture, 8)?;
     let mut parts = Parts::default();
     loop {
-        let length = reader.length(u32::from_be_bytes)?;
-        let kind = reader.take(4)?;
-        reader.take(length)?;
-        let check_value_length = 4;
-        reader.take(check_value_length)?;
+        let length = reader.read_u32(u32::from_be_bytes)?;
+        let kind = reader.read_bytes(4)?;
+        let _data = reader.read_bytes(length)?;
+        let _check_value = reader.read_bytes(4)?;
         match kind {
-            b"IEND" => return reader.end(parts),
+            b"IEND" => break,
             b"fcTL" => parts.frames += 1,
             b"IHDR" | b"PLTE" | b"IDAT" | b"fdAT" | b"tRNS" => {}
             _ => parts.metadata += length,
         }
     }
+    reader.check_end()?;
+    Ok(parts)
 }
 
-/// Walks through the chunks of a WebP.
-fn webp(picture: &[u8]) -> Result<Parts, StructureError> {
-    let mut reader = Reader::skipping(picture, 4)?;
-    let length = reader.length(u32::from_le_bytes)?;
-    let content = reader.take(length + length % 2)?;
+/// Reads the chunks of a WebP. A chunk has an even number of bytes, but says its length without the byte
+/// that fills it up.
+fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
+    let mut reader = Reader::after_head(picture, 4)?;
+    let content_length = reader.read_u32(u32::from_le_bytes)?;
+    let content = reader.read_bytes(content_length + content_length % 2)?;
+
     let mut parts = Parts::default();
-    let mut chunks = Reader::skipping(content, 4)?;
+    let mut chunks = Reader::after_head(content, 4)?;
     while !chunks.remaining.is_empty() {
-        let kind = chunks.take(4)?;
-        let length = chunks.length(u32::from_le_bytes)?;
-        chunks.take(length)?;
+        let kind = chunks.read_bytes(4)?;
+        let length = chunks.read_u32(u32::from_le_bytes)?;
+        chunks.read_bytes(length)?;
         if length % 2 == 1 && !chunks.remaining.is_empty() {
-            chunks.take(1)?;
+            chunks.read_byte()?;
         }
-        // The planes of a picture; its transparency; a lossless picture; a frame of an animation.
         let memory_of_pixel = match kind {
-            b"VP8 " => 2,
-            b"ALPH" => 7,
-            b"VP8L" => 5,
-            b"ANMF" => 8,
+            b"VP8 " => 2, // The planes of a picture.
+            b"ALPH" => 7, // The transparency.
+            b"VP8L" => 5, // A picture that was encoded without loss.
+            b"ANMF" => 8, // A frame.
             _ => 0,
         };
         parts.memory_of_pixel = parts.memory_of_pixel.max(memory_of_pixel);
@@ -242,35 +272,45 @@ fn webp(picture: &[u8]) -> Result<Parts, StructureError> {
             _ => parts.metadata += length,
         }
     }
-    reader.end(parts)
+    reader.check_end()?;
+    Ok(parts)
 }
 
-/// Walks through the blocks of a GIF.
-fn gif(picture: &[u8]) -> Result<Parts, StructureError> {
-    let mut reader = Reader::skipping(picture, 10)?;
-    let flags = reader.take(3)?[0];
-    reader.take(colour_table_length(flags))?;
+/// Reads the blocks of a GIF: images, and extensions with the delay of an image or with metadata.
+fn inspect_gif(picture: &[u8]) -> Result<Parts, StructureError> {
+    const IMAGE: u8 = 0x2c;
+    const EXTENSION: u8 = 0x21;
+    const END: u8 = 0x3b;
+    const CONTROL_EXTENSION: u8 = 0xf9;
+
+    let mut reader = Reader::after_head(picture, 10)?;
+    let flags = reader.read_bytes(3)?[0];
+    reader.read_bytes(colour_table_length(flags))?;
     let mut parts = Parts::default();
     loop {
-        match reader.byte()? {
-            0x2c => {
-                let flags = reader.take(9)?[8];
-                reader.take(colour_table_length(flags) + 1)?;
-                skip_sub_blocks(&mut reader)?;
+        match reader.read_byte()? {
+            IMAGE => {
+                let flags = reader.read_bytes(9)?[8];
+                reader.read_bytes(colour_table_length(flags) + 1)?;
+                skip_gif_blocks(&mut reader)?;
                 parts.frames += 1;
             }
-            0x21 => {
-                let is_control = reader.byte()? == 0xf9;
-                let length = skip_sub_blocks(&mut reader)?;
-                parts.metadata += if is_control { 0 } else { length };
+            EXTENSION => {
+                let kind = reader.read_byte()?;
+                let length = skip_gif_blocks(&mut reader)?;
+                if kind != CONTROL_EXTENSION {
+                    parts.metadata += length;
+                }
             }
-            0x3b => return reader.end(parts),
+            END => break,
             _ => return Err(StructureError::Malformed),
         }
     }
+    reader.check_end()?;
+    Ok(parts)
 }
 
-/// Returns the length of the colour table of a GIF, in bytes, by the flags before it.
+/// Returns the length of the table of colours that these flags of a GIF announce, in bytes.
 fn colour_table_length(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0
@@ -279,14 +319,16 @@ fn colour_table_length(flags: u8) -> usize {
     }
 }
 
-/// Skips the sub-blocks of a GIF up to the empty one that ends them. Returns their length, in bytes.
-fn skip_sub_blocks(reader: &mut Reader<'_>) -> Result<usize, StructureError> {
+/// Skips the blocks of data of a GIF, up to the empty one. Returns their length in bytes.
+fn skip_gif_blocks(reader: &mut Reader<'_>) -> Result<usize, StructureError> {
     let mut total_length = 0;
     loop {
-        match reader.byte()? {
-            0 => return Ok(total_length),
-            length => total_length += reader.take(length.into())?.len(),
+        let length = usize::from(reader.read_byte()?);
+        if length == 0 {
+            return Ok(total_length);
         }
+        reader.read_bytes(length)?;
+        total_length += length;
     }
 }
 
@@ -302,16 +344,18 @@ words! {
 }
 
 impl Format {
-    /// Returns the format of a picture by its first bytes.
+    /// Detects the format of a picture by the first bytes; `None` for a format that is not accepted.
     pub fn detect(picture: &[u8]) -> Option<Self> {
-        match picture {
-            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
-            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
-            _ if picture.starts_with(b"RIFF") && picture.get(8..12) == Some(b"WEBP") => {
-                Some(Self::WebP)
-            }
-            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
-            _ => None,
+        if picture.starts_with(b"\xff\xd8\xff") {
+            Some(Self::Jpeg)
+        } else if picture.starts_with(b"\x89PNG\r\n\x1a\n") {
+            Some(Self::Png)
+        } else if picture.starts_with(b"RIFF") && picture.get(8..12) == Some(b"WEBP") {
+            Some(Self::WebP)
+        } else if picture.starts_with(b"GIF87a") || picture.starts_with(b"GIF89a") {
+            Some(Self::Gif)
+        } else {
+            None
         }
     }
 }

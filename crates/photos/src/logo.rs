@@ -1,4 +1,4 @@
-//! Makes the logo of a store of a picture.
+//! Makes the logo of a store from a picture.
 
 use fast_image_resize::{
     Resizer,
@@ -14,36 +14,56 @@ use moxcms::ColorProfile;
 use petstore_domain::store_area::{Logo, NewLogo, PictureProblem};
 
 use super::{
-    decode::{TRANSPARENT, decoder, in_8_bits, in_srgb, picture_problem, sides_within},
+    decode::{LOGO_PIXEL_LENGTH, limited_decoder, parse_profile, picture_problem},
     inspect::Format,
+    pixels::{Sides, to_8_bits, to_srgb},
 };
 
-/// A smaller longest side, for a logo whose file would be too large.
-const SMALLER_SIDE: u32 = 384;
+/// The longest side of a logo whose file would be too large with [`Logo::MAX_SIDE`], in pixels.
+const REDUCED_MAX_SIDE: u32 = 384;
 
-/// Decodes a picture, and makes a PNG of it without metadata: turned as it should be seen, in sRGB, with
-/// its transparency.
-pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
+/// Decodes a picture, and makes a PNG from it without metadata: turned as people should see it, in sRGB,
+/// with its transparency.
+pub fn make_logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
     let mut picture = decode(picture, format)?;
     let mut png = encode(&picture)?;
     if png.len() > Logo::MAX_FILE {
-        picture = smaller(picture, SMALLER_SIDE)?;
+        picture = shrink(picture, REDUCED_MAX_SIDE)?;
         png = encode(&picture)?;
     }
-    let side = |pixels| u16::try_from(pixels).unwrap_or(u16::MAX);
-    Ok(NewLogo::new(
-        png,
-        side(picture.width()),
-        side(picture.height()),
-    ))
+    let width = u16::try_from(picture.width()).unwrap_or(u16::MAX);
+    let height = u16::try_from(picture.height()).unwrap_or(u16::MAX);
+    Ok(NewLogo::new(png, width, height))
 }
 
+/// Decodes a picture into pixels with sides of at most [`Logo::MAX_SIDE`].
 fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
-    let (mut decoder, _) = decoder(picture, format, TRANSPARENT)?;
+    let mut decoder = limited_decoder(picture, format, LOGO_PIXEL_LENGTH)?.decoder;
     let (width, height) = decoder.dimensions();
-    let colour = decoder.color_type();
+    let colour_type = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    // The sides are compared before the picture is made smaller, which rounds them.
+    // This is before the logo is made smaller, which rounds its sides.
+    check_shape(Sides { width, height }, orientation)?;
+    let profile = decoder.icc_profile().unwrap_or_default();
+
+    let mut bytes = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
+    decoder.read_image(&mut bytes).map_err(picture_problem)?;
+    let bytes = to_8_bits(bytes, colour_type, |[red, green, blue], alpha| {
+        [red, green, blue, alpha]
+    });
+    let picture = RgbaImage::from_raw(width, height, bytes).unwrap_or_default();
+    let mut logo = shrink(picture, Logo::MAX_SIDE.into())?;
+
+    if let Some(profile) = parse_profile(profile) {
+        convert_colours(&mut logo, !colour_type.has_color(), &profile);
+    }
+    let mut logo = DynamicImage::from(logo);
+    logo.apply_orientation(orientation);
+    Ok(logo.into_rgba8())
+}
+
+/// Rejects a logo that is too flat after it is turned.
+fn check_shape(sides: Sides, orientation: Orientation) -> Result<(), PictureProblem> {
     let is_turned = matches!(
         orientation,
         Orientation::Rotate90
@@ -52,65 +72,63 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
             | Orientation::Rotate270FlipH
     );
     let is_too_flat = if is_turned {
-        Logo::is_too_flat(height, width)
+        Logo::is_too_flat(sides.height, sides.width)
     } else {
-        Logo::is_too_flat(width, height)
+        Logo::is_too_flat(sides.width, sides.height)
     };
     if is_too_flat {
         return Err(PictureProblem::FlatLogo);
     }
-    let profile = decoder.icc_profile().unwrap_or_default();
-    let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder.read_image(&mut whole).map_err(picture_problem)?;
-    let whole = in_8_bits(whole, colour, |[red, green, blue], alpha| {
-        [red, green, blue, alpha]
-    });
-    let picture = RgbaImage::from_raw(width, height, whole).unwrap_or_default();
-    let mut logo = smaller(picture, Logo::MAX_SIDE.into())?;
-    // A profile that cannot be used is ignored, as browsers do.
-    let profile = profile.and_then(|profile| ColorProfile::new_from_slice(&profile).ok());
-    let opaque = DynamicImage::from(logo.clone()).into_rgb8();
-    if let Some(converted) =
-        profile.and_then(|profile| in_srgb(&opaque, !colour.has_color(), &profile))
-    {
-        for (pixel, converted) in logo.pixels_mut().zip(converted.pixels()) {
-            pixel.0[..3].copy_from_slice(&converted.0);
-        }
-    }
-    let mut logo = DynamicImage::from(logo);
-    logo.apply_orientation(orientation);
-    Ok(logo.into_rgba8())
+    Ok(())
 }
 
-/// Returns the picture with at most this longer side.
-fn smaller(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
-    let Some((width, height)) = sides_within(picture.width(), picture.height(), limit) else {
-        return Ok(picture);
+/// Converts the colours of a logo into sRGB, if the profile can be used. The transparency stays.
+fn convert_colours(logo: &mut RgbaImage, is_grey: bool, profile: &ColorProfile) {
+    let opaque_logo = DynamicImage::from(logo.clone()).into_rgb8();
+    let Some(converted_logo) = to_srgb(&opaque_logo, is_grey, profile) else {
+        return;
     };
-    resize(&picture, width, height).ok_or(PictureProblem::Unreadable)
+    for (pixel, converted_pixel) in logo.pixels_mut().zip(converted_logo.pixels()) {
+        let image::Rgba([red, green, blue, _]) = pixel;
+        [*red, *green, *blue] = converted_pixel.0;
+    }
 }
 
-/// Resizes a picture. A colour counts as far as it is visible, so transparent pixels leave no edge.
-fn resize(picture: &RgbaImage, width: u32, height: u32) -> Option<RgbaImage> {
+/// Returns the picture with a longer side of at most `limit`.
+fn shrink(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
+    let (width, height) = picture.dimensions();
+    match (Sides { width, height }).shrink_to(limit) {
+        Some(sides) => resize(&picture, sides).ok_or(PictureProblem::Unreadable),
+        None => Ok(picture),
+    }
+}
+
+/// Returns the picture with other sides. Colours count as far as they are visible, so transparent pixels
+/// leave no edge.
+fn resize(picture: &RgbaImage, sides: Sides) -> Option<RgbaImage> {
     let source =
         TypedImageRef::<U8x4>::from_buffer(picture.width(), picture.height(), picture).ok()?;
-    let mut resized = RgbaImage::new(width, height);
-    let mut target = TypedImage::<U8x4>::from_buffer(width, height, &mut resized).ok()?;
+    let mut result = RgbaImage::new(sides.width, sides.height);
+    let mut target =
+        TypedImage::<U8x4>::from_buffer(sides.width, sides.height, &mut result).ok()?;
     Resizer::new()
         .resize_typed(&source, &mut target, None)
         .ok()?;
-    Some(resized)
+    Some(result)
 }
 
+/// Encodes a picture as a PNG, without alpha if no pixel is transparent.
 fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
     let mut file = Vec::new();
     let (width, height) = picture.dimensions();
     let encoder =
         PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive);
-    let is_opaque = picture.pixels().all(|pixel| pixel.0[3] == u8::MAX);
+    let is_opaque = picture
+        .pixels()
+        .all(|image::Rgba([_, _, _, alpha])| *alpha == u8::MAX);
     let result = if is_opaque {
-        let opaque: RgbImage = DynamicImage::from(picture.clone()).into_rgb8();
-        encoder.write_image(&opaque, width, height, ExtendedColorType::Rgb8)
+        let opaque_picture: RgbImage = DynamicImage::from(picture.clone()).into_rgb8();
+        encoder.write_image(&opaque_picture, width, height, ExtendedColorType::Rgb8)
     } else {
         encoder.write_image(picture, width, height, ExtendedColorType::Rgba8)
     };

@@ -1,17 +1,17 @@
-//! The reading half of photos, for those that must not make any.
+//! The reading half of photos, for callers that must not store any.
 
 use std::sync::Arc;
 
 use petstore_domain::store_area::PhotoFile;
 
-use super::{PhotoError, Photos, files::Piece};
+use super::{PhotoError, Photos, Piece};
 
 /// A handle to the files of photos that has no method that writes.
 #[derive(Clone)]
 pub struct PhotoReader(Arc<Photos>);
 
 impl PhotoReader {
-    /// Makes a reader of the files of these photos.
+    /// Creates a reader for the files of these photos.
     pub fn new(photos: Arc<Photos>) -> Self {
         Self(photos)
     }
@@ -21,8 +21,8 @@ impl PhotoReader {
         self.0.place().is_some()
     }
 
-    /// See [`Photos::read`].
-    pub async fn read(&self, file: PhotoFile, start: u64) -> Result<Option<Piece>, PhotoError> {
-        self.0.read(file, start).await
+    /// Reads a piece of a file, like [`Photos::read`].
+    pub async fn read(&self, file: PhotoFile, offset: u64) -> Result<Option<Piece>, PhotoError> {
+        self.0.read(file, offset).await
     }
 }

@@ -7,65 +7,67 @@
 use petstore_domain::store_area::PictureProblem;
 
 use super::{
-    decode::{Sizes, sizes_of_turned},
+    decode::{EncodedPhoto, photo_from_large_file},
     inspect::Format,
 };
 
 /// The first two bytes of each JPEG.
-const START: &[u8] = b"\xff\xd8";
+const JPEG_START: &[u8] = b"\xff\xd8";
 
-/// A segment with the orientation as its only field (Exif 2.3, sections 4.5.4 and 4.6.4), before its value.
-const BEFORE_ORIENTATION: &[u8] =
+/// The bytes before the orientation in a segment with no other field (Exif 2.3, sections 4.5.4 and 4.6.4).
+const SEGMENT_START: &[u8] =
     b"\xff\xe1\0\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
 
-/// The end of the segment, after the value.
-const AFTER_ORIENTATION: &[u8] = &[0; 6];
+/// The bytes after the orientation in this segment.
+const SEGMENT_END: &[u8] = &[0; 6];
 
 /// The orientations from each turn to the right to the next one: as encoded, by 90, 180 and 270 degrees.
-const TO_RIGHT: [u8; 4] = [1, 6, 3, 8];
+const ORIENTATIONS: [u8; 4] = [1, 6, 3, 8];
 
 /// Returns the files of a photo whose large file is this one, turned to the right.
-pub(super) fn turned_to_right(large: &[u8], _: Format) -> Result<Sizes, PictureProblem> {
-    sizes_of_turned(with_turns(large, 1))
+pub(super) fn turn_to_right(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
+    photo_from_large_file(with_turns(large, 1))
 }
 
 /// Returns the files of a photo whose large file is this one, turned to the left.
-pub(super) fn turned_to_left(large: &[u8], _: Format) -> Result<Sizes, PictureProblem> {
-    sizes_of_turned(with_turns(large, 3))
+pub(super) fn turn_to_left(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
+    photo_from_large_file(with_turns(large, 3))
 }
 
-/// Returns the large file, turned to the right this number of times.
+/// Returns the file after `turns` turns to the right.
 fn with_turns(large: &[u8], turns: usize) -> Vec<u8> {
-    let content = large.strip_prefix(START).unwrap_or(large);
-    let (orientation, segments) = split_orientation(content);
-    let present_turns = TO_RIGHT
+    let segments = large.strip_prefix(JPEG_START).unwrap_or(large);
+    let (orientation, other_segments) = split_orientation(segments);
+    let present_turns = ORIENTATIONS
         .iter()
-        .position(|&number| number == orientation)
+        .position(|candidate| *candidate == orientation)
         .unwrap_or_default();
-    let new_orientation = TO_RIGHT[(present_turns + turns) % TO_RIGHT.len()];
+    let new_orientation = ORIENTATIONS[(present_turns + turns) % ORIENTATIONS.len()];
 
-    let mut file = START.to_vec();
-    if new_orientation != TO_RIGHT[0] {
-        file.extend(BEFORE_ORIENTATION);
+    let mut file = JPEG_START.to_vec();
+    if new_orientation != ORIENTATIONS[0] {
+        file.extend(SEGMENT_START);
         file.push(new_orientation);
-        file.extend(AFTER_ORIENTATION);
+        file.extend(SEGMENT_END);
     }
-    file.extend(segments);
+    file.extend(other_segments);
     file
 }
 
-/// Returns the orientation that this module has written, and what follows its segment.
-fn split_orientation(content: &[u8]) -> (u8, &[u8]) {
-    let Some(segment) = content.strip_prefix(BEFORE_ORIENTATION) else {
-        return (TO_RIGHT[0], content);
+/// Splits the segments of a file into the orientation that this module has written, and the segments
+/// after it.
+///
+/// A file without such a segment has the orientation 1: as encoded.
+fn split_orientation(segments: &[u8]) -> (u8, &[u8]) {
+    let without_turn = (ORIENTATIONS[0], segments);
+    let Some(segment) = segments.strip_prefix(SEGMENT_START) else {
+        return without_turn;
     };
-    let Some((&orientation, end)) = segment.split_first() else {
-        return (TO_RIGHT[0], content);
+    let Some((orientation, segment_end)) = segment.split_first() else {
+        return without_turn;
     };
-    (
-        orientation,
-        end.strip_prefix(AFTER_ORIENTATION).unwrap_or(end),
-    )
+    let other_segments = segment_end.strip_prefix(SEGMENT_END).unwrap_or(segment_end);
+    (*orientation, other_segments)
 }
 
 #[cfg(test)]
@@ -73,11 +75,11 @@ mod tests {
     use image::{ExtendedColorType, RgbImage, codecs::jpeg::JpegEncoder};
 
     use super::*;
-    use crate::decode::sizes;
+    use crate::decode::encode_photo;
 
     /// Returns the files of a picture whose sides are no multiples of 8, each pixel of another
     /// colour.
-    fn photo() -> Sizes {
+    fn photo() -> EncodedPhoto {
         let picture = RgbImage::from_fn(37, 21, |x, y| {
             let channel = |value: u32| u8::try_from(value % 256).unwrap();
             image::Rgb([channel(x * 7), channel(y * 11), channel(x * y)])
@@ -86,19 +88,19 @@ mod tests {
         JpegEncoder::new_with_quality(&mut file, 95)
             .encode(picture.as_raw(), 37, 21, ExtendedColorType::Rgb8)
             .unwrap();
-        sizes(&file, Format::Jpeg).unwrap()
+        encode_photo(&file, Format::Jpeg).unwrap()
     }
 
     #[test]
     fn four_turns_give_the_bytes_of_before_and_each_turns_what_people_see() {
-        for turn in [turned_to_right, turned_to_left] {
+        for turn in [turn_to_right, turn_to_left] {
             let before = photo();
             let large = before.files.last().unwrap().clone();
             let mut turned = large.clone();
             for sides in [(21, 37), (37, 21), (21, 37), (37, 21)] {
-                let sizes = turn(&turned, Format::Jpeg).unwrap();
-                assert_eq!((sizes.width, sizes.height), sides);
-                turned = sizes.files.last().unwrap().clone();
+                let photo = turn(&turned, Format::Jpeg).unwrap();
+                assert_eq!((photo.width, photo.height), sides);
+                turned = photo.files.last().unwrap().clone();
             }
             assert!(
                 turned == large,
@@ -110,14 +112,14 @@ mod tests {
     #[test]
     fn a_turn_to_the_left_undoes_one_to_the_right() {
         let large = photo().files.last().unwrap().clone();
-        let right = turned_to_right(&large, Format::Jpeg)
+        let right = turn_to_right(&large, Format::Jpeg)
             .unwrap()
             .files
             .last()
             .unwrap()
             .clone();
         assert!(right != large);
-        let back = turned_to_left(&right, Format::Jpeg)
+        let back = turn_to_left(&right, Format::Jpeg)
             .unwrap()
             .files
             .last()

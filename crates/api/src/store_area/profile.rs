@@ -61,7 +61,11 @@ pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Respons
             Err(ApiError::new(Problem::InvalidImage, message))
         }
     };
-    let new = area.app.photos.logo(write.body.clone(), format?).await?;
+    let new = area
+        .app
+        .photos
+        .make_logo(write.body.clone(), format?)
+        .await?;
     change(area, write, ProfileChange::Logo(Some(new))).await
 }
 

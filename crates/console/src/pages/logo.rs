@@ -97,6 +97,6 @@ async fn store_logo(
         Some(format) if format != Format::Gif => format,
         _ => return Ok(Err(texts().logo_invalid.to_owned())),
     };
-    let result = photo_forms::of_stored(desk.app().photos.logo(picture, format).await)?;
+    let result = photo_forms::of_stored(desk.app().photos.make_logo(picture, format).await)?;
     Ok(result.map(|logo| ProfileChange::Logo(Some(logo))))
 }

@@ -234,7 +234,7 @@ async fn turned(
 /// there.
 async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
     let deleted = history::deleted_photo(desk, pet.id, photo).await?;
-    let is_there = deleted.is_some() && desk.app().photos.has(photo).await?;
+    let is_there = deleted.is_some() && desk.app().photos.has_large_file(photo).await?;
     let Some(Deleted {
         photo,
         position,

@@ -74,7 +74,7 @@ pub(super) async fn load_waiting_photos(desk: &Desk<'_>) -> Result<WaitingPhotos
             waiting.lost_count += 1;
             continue;
         };
-        let has_file = desk.app().photos.has(photo.id).await?;
+        let has_file = desk.app().photos.has_large_file(photo.id).await?;
         if !has_file || waiting.photos.len() >= Photos::MAX {
             waiting.lost_count += 1;
         } else if !waiting.photos.contains(&photo) {

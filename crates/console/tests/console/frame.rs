@@ -172,7 +172,7 @@ async fn a_page_that_begins_to_follow_learns_what_changed_since_it_was_made() {
 async fn the_logo_of_the_store_has_a_file_in_the_console_for_strangers_too() {
     let shop = Shop::open().await;
     let picture = petstore_testing::pictures::png(60, 30);
-    let new = petstore_photos::logo(&picture, petstore_photos::Format::Png).unwrap();
+    let new = petstore_photos::make_logo(&picture, petstore_photos::Format::Png).unwrap();
     let path = new.logo.path();
     shop.browser().get(&path).await.expect(404);
     let context = WriteContext::new(Actor::Command, shop.clock.now());

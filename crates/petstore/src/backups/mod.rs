@@ -329,13 +329,12 @@ impl Backups {
             .filter(|id| !stored_photos.contains(id))
             .collect();
 
-        let (_, missing_photos) =
-            place.block_on(place.photos.copy_all_from(source, &new_photos))?;
+        let copied = place.block_on(place.photos.copy_all_from(source, &new_photos))?;
         let mut present = photos;
-        present.retain(|id| !missing_photos.contains(id));
+        present.retain(|id| !copied.incomplete.contains(id));
         Ok(CopiedPhotos {
             present,
-            missing_count: missing_photos.len(),
+            missing_count: copied.incomplete.len(),
         })
     }
 }

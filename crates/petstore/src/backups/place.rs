@@ -55,9 +55,7 @@ impl Place {
     /// Opens a folder, which may not exist yet, for the backups of this database.
     pub fn from_folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = Owner::for_file(database);
-        let photos = Folder::new(path.join("photos"))
-            .with_owner_and_others(owner, Vec::new())
-            .into();
+        let photos = Folder::new(path.join("photos")).with_owner(owner).into();
         Ok(Self {
             photos,
             unfinished_prefix: path.join(".petstore-backup"),
@@ -189,8 +187,8 @@ impl Place {
                 }
             }
             Location::Bucket(bucket) => {
-                let (client, prefix) = bucket.objects();
-                let list = self.block_on(client.list_with_delimiter(Some(prefix)))?;
+                let objects = bucket.client().list_with_delimiter(Some(bucket.prefix()));
+                let list = self.block_on(objects)?;
                 for object in list.objects {
                     files.add(object.location.filename().unwrap_or_default(), object.size);
                 }
@@ -364,9 +362,10 @@ struct Object<'b> {
 
 impl<'b> Object<'b> {
     fn new(bucket: &'b Bucket, name: &str) -> Self {
-        let (client, prefix) = bucket.objects();
-        let path = prefix.clone().join(name);
-        Self { client, path }
+        Self {
+            client: bucket.client(),
+            path: bucket.prefix().clone().join(name),
+        }
     }
 }
 

@@ -171,12 +171,12 @@ impl Copy {
                 )));
             }
         };
-        let (copied, missing) = photo_files::copy_files(from, to, photos)?;
-        Ok(Some(match missing.len() as u64 {
-            0 => format!("Copied the files of {}.", counted(copied)),
+        let copied = photo_files::copy_files(from, to, photos)?;
+        Ok(Some(match copied.incomplete.len() as u64 {
+            0 => format!("Copied the files of {}.", counted(copied.count)),
             missing => format!(
                 "Copied the files of {}; those of {} are missing.",
-                counted(copied),
+                counted(copied.count),
                 counted(missing)
             ),
         }))

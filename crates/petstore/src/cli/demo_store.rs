@@ -194,7 +194,7 @@ impl Filling<'_> {
         let logo = self
             .app
             .photos
-            .logo(Bytes::from_static(LOGO), Format::Png)
+            .make_logo(Bytes::from_static(LOGO), Format::Png)
             .await?;
         let changes = [
             ProfileChange::Patch(Box::new(patch)),

@@ -17,7 +17,7 @@ use petstore_domain::{
     PetId,
     store_area::{PhotoFile, PhotoId, Resource},
 };
-use petstore_photos::{self as photos, Folder, MAX_COPIES_AT_ONCE, Place};
+use petstore_photos::{self as photos, CopiedPhotos, Folder, MAX_COPIES_AT_ONCE, Place};
 use petstore_system::owner::Owner;
 
 use super::runtime::Waiting;
@@ -81,7 +81,8 @@ pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Pl
         .collect();
     let owner = Owner::for_file(backup);
     Ok(Folder::new(backup_folder_path(backup))
-        .with_owner_and_others(owner, shared_paths)
+        .with_owner(owner)
+        .with_link_sources(shared_paths)
         .into())
 }
 
@@ -99,20 +100,20 @@ pub(super) fn copy_all(
     }
     let source_name = source.to_string();
     let places = format!("from {source} to {destination}");
-    let (copied_count, missing) = copy_files(source, destination, photos)
+    let copied = copy_files(source, destination, photos)
         .with_context(|| format!("the photos were not copied {places}"))?;
 
-    if copied_count > 0 {
+    if copied.count > 0 {
         super::output::print(&format!(
             "Copied {} {places}\n",
-            counted_photos(copied_count)
+            counted_photos(copied.count)
         ))?;
     }
     anyhow::ensure!(
-        missing.is_empty(),
+        copied.incomplete.is_empty(),
         "the database is copied, but {source_name} lacks files of {} of its {}; {advice}, or leave photos out \
          with --photos off",
-        missing.len(),
+        copied.incomplete.len(),
         counted_photos(photos.len() as u64)
     );
     Ok(())
@@ -122,13 +123,12 @@ fn counted_photos(count: u64) -> impl Display {
     super::output::counted(count, "photo")
 }
 
-/// Copies the files of photos. Returns the number of copied photos, and the photos with missing files. See
-/// [`Place::copy_all_from`].
+/// Copies the files of photos, like [`Place::copy_all_from`].
 pub(super) fn copy_files(
     source: Place,
     destination: Place,
     photos: &[PhotoId],
-) -> io::Result<(u64, Vec<PhotoId>)> {
+) -> io::Result<CopiedPhotos> {
     let photos = photos.to_vec();
     Waiting::new()?.wait(async move { destination.copy_all_from(&source, &photos).await })
 }

@@ -108,9 +108,7 @@ fn open_folder(path: PathBuf, database: &DatabaseUrl) -> Place {
         DatabaseUrl::Sqlite(file) => Owner::for_file(file),
         DatabaseUrl::Postgres(_) => Owner::for_file(&path),
     };
-    Folder::new(path)
-        .with_owner_and_others(owner, Vec::new())
-        .into()
+    Folder::new(path).with_owner(owner).into()
 }
 
 /// Returns the variables of this process whose names and values are UTF-8. The settings of a bucket are among them.

@@ -4,7 +4,7 @@ use std::{fs, io::Cursor};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use image::{ImageFormat, Rgb, RgbImage};
-use petstore_photos::{Format, logo};
+use petstore_photos::{Format, make_logo};
 
 use super::{
     export_all::{PROFILE, export_with_fields},
@@ -61,7 +61,7 @@ async fn a_logo_is_in_an_export_and_a_copy_and_an_import_makes_it_anew_or_says_w
         let member = format!("\"logo\":\"{}\",\"version\":9", STANDARD.encode(png));
         PROFILE.replace("\"version\":9", &member)
     };
-    let made = logo(&picture(), Format::Png).unwrap();
+    let made = make_logo(&picture(), Format::Png).unwrap();
     let (sent, expected) = (with_logo(&picture()), with_logo(&made.png));
     fs::write(here.path().join("logo.ndjson"), sent).unwrap();
     fs::write(

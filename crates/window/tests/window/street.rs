@@ -347,7 +347,7 @@ impl Street {
 
     /// Gives the store this logo, or none, now.
     pub(crate) async fn set_logo(&self, picture: Option<Vec<u8>>) -> Option<Logo> {
-        let new = picture.map(|picture| petstore_photos::logo(&picture, Format::Png).unwrap());
+        let new = picture.map(|picture| petstore_photos::make_logo(&picture, Format::Png).unwrap());
         let (logo, now) = (new.as_ref().map(|new| new.logo), self.clock.now());
         petstore_testing::profile::set_logo(&*self.store, WriteContext { now, ..act(0) }, new)
             .await;

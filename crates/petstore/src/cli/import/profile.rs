@@ -2,7 +2,7 @@
 
 use petstore_domain::store_area::{NewLogo, Profile};
 use petstore_formats::files::InvalidRow;
-use petstore_photos::{self as photos, logo};
+use petstore_photos::{self as photos, make_logo};
 use petstore_store::{
     StoreError,
     bulk::{self, Load, Value},
@@ -10,7 +10,7 @@ use petstore_store::{
 
 /// Returns the logo with this file.
 pub(super) fn logo_of(png: &[u8]) -> Result<NewLogo, InvalidRow> {
-    logo(png, photos::Format::Png)
+    make_logo(png, photos::Format::Png)
         .map_err(|reason| InvalidRow::whole(format!("the logo cannot be used: {reason}")))
 }
 

@@ -1,0 +1,69 @@
+//! Stops a decoder that takes too much memory.
+
+use std::{
+    fs,
+    io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom},
+};
+
+/// The most memory that a picture may need with its file, in bytes. With what allocators do not give back
+/// at once, the process grows by at most 256 MiB.
+pub(super) const MAX_MEMORY: u64 = 240 << 20;
+
+/// The number of bytes between two checks of the memory. A lossless WebP can declare tables that take
+/// 9,000 times as much memory as they have bytes, and its decoder has no limit of its own.
+const BYTES_BETWEEN_CHECKS: usize = 1 << 10;
+
+/// The number of bytes that are read at once from a picture without checks.
+const UNCHECKED_READ_LENGTH: usize = 64 << 10;
+
+/// A picture whose decoder gets an error when it has taken too much memory.
+pub(super) struct GuardedPicture<'p> {
+    picture: Cursor<&'p [u8]>,
+    /// The memory of the process, in bytes, above which the decoder gets an error. Without a limit,
+    /// the memory is not checked.
+    memory_limit: Option<u64>,
+}
+
+impl<'p> GuardedPicture<'p> {
+    /// Returns a reader of a picture. If `is_guarded`, its decoder can take [`MAX_MEMORY`].
+    pub(super) fn reader(picture: &'p [u8], is_guarded: bool) -> BufReader<Self> {
+        let mut guarded_picture = Self {
+            picture: Cursor::new(picture),
+            memory_limit: None,
+        };
+        if !is_guarded {
+            return BufReader::with_capacity(UNCHECKED_READ_LENGTH, guarded_picture);
+        }
+        guarded_picture.memory_limit = process_memory().map(|memory| memory + MAX_MEMORY);
+        BufReader::with_capacity(BYTES_BETWEEN_CHECKS, guarded_picture)
+    }
+}
+
+impl Read for GuardedPicture<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(memory_limit) = self.memory_limit
+            && let Some(memory) = process_memory()
+            && memory > memory_limit
+        {
+            return Err(ErrorKind::OutOfMemory.into());
+        }
+        self.picture.read(buffer)
+    }
+}
+
+impl Seek for GuardedPicture<'_> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.picture.seek(position)
+    }
+}
+
+/// Returns the memory of this process without mapped files, in bytes: `RssAnon` of
+/// `/proc/self/status`.
+fn process_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let value = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kibibytes = value.trim().strip_suffix(" kB")?.parse::<u64>().ok()?;
+    Some(kibibytes << 10)
+}

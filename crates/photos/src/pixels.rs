@@ -1,0 +1,178 @@
+//! Converts pixels: into 8 bits for each channel, into a smaller size, and into sRGB.
+
+use fast_image_resize::{
+    Resizer,
+    images::{TypedImage, TypedImageRef},
+    pixels::U8x3,
+};
+use image::{ColorType, RgbImage};
+use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
+
+/// The width and the height of a picture, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sides {
+    pub(super) width: u32,
+    pub(super) height: u32,
+}
+
+impl Sides {
+    /// Returns the sides of a smaller picture whose longer side is `limit`; `None` if the longer side
+    /// is not larger than `limit`.
+    ///
+    /// With a limit of 1,600, the sides 4,000 by 3,000 become 1,600 by 1,200.
+    pub(super) fn shrink_to(self, limit: u32) -> Option<Self> {
+        let longer_side = self.width.max(self.height);
+        if longer_side <= limit {
+            return None;
+        }
+        Some(Self {
+            width: scale(self.width, limit, longer_side),
+            height: scale(self.height, limit, longer_side),
+        })
+    }
+}
+
+/// Returns `side * numerator / denominator`, rounded, but at least 1.
+fn scale(side: u32, numerator: u32, denominator: u32) -> u32 {
+    let product = u64::from(side) * u64::from(numerator);
+    let denominator = u64::from(denominator);
+    let quotient = (product + denominator / 2) / denominator;
+    u32::try_from(quotient).unwrap_or(u32::MAX).max(1)
+}
+
+/// The layout of decoded pixels.
+struct PixelLayout {
+    /// The bytes of a pixel.
+    pixel_length: usize,
+    /// The channels of a pixel: a grey or three colours, and perhaps an alpha.
+    channel_count: usize,
+    has_colours: bool,
+    has_alpha: bool,
+}
+
+impl PixelLayout {
+    fn new(colour_type: ColorType) -> Self {
+        Self {
+            pixel_length: colour_type.bytes_per_pixel().into(),
+            channel_count: colour_type.channel_count().into(),
+            has_colours: colour_type.has_color(),
+            has_alpha: colour_type.has_alpha(),
+        }
+    }
+
+    /// Returns the three colours of a pixel with 8 bits each. The colours of a grey pixel are equal.
+    fn colours(&self, pixel: &[u8]) -> [u8; 3] {
+        let channels = if self.has_colours { [0, 1, 2] } else { [0; 3] };
+        channels.map(|channel| self.channel(pixel, channel))
+    }
+
+    /// Returns the alpha of a pixel with 8 bits; 255 if the pixels have none.
+    fn alpha(&self, pixel: &[u8]) -> u8 {
+        if self.has_alpha {
+            self.channel(pixel, self.channel_count - 1)
+        } else {
+            u8::MAX
+        }
+    }
+
+    /// Returns a channel of a pixel with 8 bits, rounded if the channel has 16.
+    fn channel(&self, pixel: &[u8], channel: usize) -> u8 {
+        let channel_length = self.pixel_length / self.channel_count;
+        match pixel[channel * channel_length..][..channel_length] {
+            [first_byte, second_byte] => {
+                let value = u32::from(u16::from_ne_bytes([first_byte, second_byte]));
+                u8::try_from((value + 128) / 257).unwrap_or(u8::MAX)
+            }
+            _ => pixel[channel * channel_length],
+        }
+    }
+}
+
+/// Converts decoded pixels into pixels of `N` channels with 8 bits, in the same memory, because a large
+/// picture takes much of it.
+///
+/// `N` is 3 for red, green and blue, or 4 with alpha. `convert` makes a pixel from its three colours and
+/// its alpha.
+pub(super) fn to_8_bits<const N: usize>(
+    mut bytes: Vec<u8>,
+    colour_type: ColorType,
+    convert: impl Fn([u8; 3], u8) -> [u8; N],
+) -> Vec<u8> {
+    let target_type = if N == 3 {
+        ColorType::Rgb8
+    } else {
+        ColorType::Rgba8
+    };
+    if colour_type == target_type {
+        return bytes;
+    }
+
+    let layout = PixelLayout::new(colour_type);
+    let pixel_count = bytes.len() / layout.pixel_length;
+    bytes.resize(bytes.len().max(pixel_count * N), 0);
+    for step in 0..pixel_count {
+        // If pixels become longer, the last one is first, so that none overwrites the next one.
+        let index = if layout.pixel_length < N {
+            pixel_count - 1 - step
+        } else {
+            step
+        };
+        let pixel = &bytes[index * layout.pixel_length..][..layout.pixel_length];
+        let converted_pixel = convert(layout.colours(pixel), layout.alpha(pixel));
+        bytes[index * N..][..N].copy_from_slice(&converted_pixel);
+    }
+    bytes.truncate(pixel_count * N);
+    bytes.shrink_to_fit();
+    bytes
+}
+
+/// Returns the colours of a pixel on a white background.
+pub(super) fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
+    let alpha = u32::from(alpha);
+    colours.map(|colour| {
+        let sum = u32::from(colour) * alpha + 255 * (255 - alpha);
+        u8::try_from((sum + 127) / 255).unwrap_or(u8::MAX)
+    })
+}
+
+/// Returns the picture with other sides.
+///
+/// This is for one type of pixels, because a resizer for all types would take a fifth of the build.
+pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
+    let source =
+        TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture).ok()?;
+    let mut result = RgbImage::new(sides.width, sides.height);
+    let mut target =
+        TypedImage::<U8x3>::from_buffer(sides.width, sides.height, &mut result).ok()?;
+    Resizer::new()
+        .resize_typed(&source, &mut target, None)
+        .ok()?;
+    Some(result)
+}
+
+/// Converts a picture with a colour profile into sRGB; `None` if the profile cannot be used.
+pub(super) fn to_srgb(
+    picture: &RgbImage,
+    is_grey: bool,
+    profile: &ColorProfile,
+) -> Option<RgbImage> {
+    let grey_pixels: Vec<u8>;
+    let (layout, source) = match profile.color_space {
+        DataColorSpace::Rgb => (Layout::Rgb, picture.as_raw()),
+        DataColorSpace::Gray if is_grey => {
+            grey_pixels = picture.iter().copied().step_by(3).collect();
+            (Layout::Gray, &grey_pixels)
+        }
+        // The decoder has already made RGB of other spaces.
+        _ => return None,
+    };
+
+    let srgb = ColorProfile::new_srgb();
+    let options = TransformOptions::default();
+    let transform = profile
+        .create_transform_8bit(layout, &srgb, Layout::Rgb, options)
+        .ok()?;
+    let mut converted_picture = RgbImage::new(picture.width(), picture.height());
+    transform.transform(source, &mut converted_picture).ok()?;
+    Some(converted_picture)
+}
