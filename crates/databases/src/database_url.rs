@@ -24,24 +24,28 @@ impl FromStr for DatabaseUrl {
         if let Some(url) = PostgresUrl::parse(text) {
             return url.map(Self::Postgres);
         }
-        let path = text.strip_prefix("sqlite:").ok_or(
+        let after_scheme = text.strip_prefix("sqlite:").ok_or(
             "the database must be sqlite:PATH, such as sqlite:petstore.db, \
              or postgres://USER@HOST/DATABASE",
         )?;
-        let path = path.strip_prefix("//").unwrap_or(path);
-        match path {
-            "" => Err(
+        let path = after_scheme.strip_prefix("//").unwrap_or(after_scheme);
+        if path.is_empty() {
+            return Err(
                 "the path after sqlite: is missing; an example is sqlite:petstore.db".to_owned(),
-            ),
-            // SQLite would open a database in memory, one for each connection.
-            _ if path.starts_with(':') => Err(format!(
-                "{path} is not a file name; an example is sqlite:petstore.db"
-            )),
-            _ if path.contains('?') => Err(
-                "sqlite:PATH allows no parameters; remove the ? and everything after it".to_owned(),
-            ),
-            _ => Ok(Self::Sqlite(path.into())),
+            );
         }
+        // SQLite would open a database in memory, one for each connection.
+        if path.starts_with(':') {
+            return Err(format!(
+                "{path} is not a file name; an example is sqlite:petstore.db"
+            ));
+        }
+        if path.contains('?') {
+            return Err(
+                "sqlite:PATH allows no parameters; remove the ? and everything after it".to_owned(),
+            );
+        }
+        Ok(Self::Sqlite(path.into()))
     }
 }
 
@@ -50,8 +54,12 @@ impl fmt::Display for DatabaseUrl {
         match self {
             // With the absolute path, because another folder can have a file of the same name.
             Self::Sqlite(path) => {
-                let whole = path::absolute(path);
-                write!(f, "sqlite:{}", whole.as_deref().unwrap_or(path).display())
+                let absolute_path = path::absolute(path);
+                write!(
+                    f,
+                    "sqlite:{}",
+                    absolute_path.as_deref().unwrap_or(path).display()
+                )
             }
             Self::Postgres(url) => url.fmt(f),
         }

@@ -20,8 +20,8 @@ pub use self::database_url::DatabaseUrl;
 /// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
 /// retries. After an error, nothing was changed.
 ///
-/// What it returns is boxed, and this function is never a part of another one, so that the stores are compiled in this
-/// crate, and not again in each that opens one.
+/// The future is boxed, and this function is never inlined, so that the stores are compiled in this crate, and not again
+/// in each crate that opens one.
 #[inline(never)]
 pub fn open<'a>(
     url: &'a DatabaseUrl,
@@ -32,18 +32,23 @@ pub fn open<'a>(
     Box::pin(open_store(url, mode, connections, random))
 }
 
+/// Opens the store. See [`open`].
 async fn open_store(
     url: &DatabaseUrl,
     mode: OpenMode,
     connections: NonZeroU32,
     random: &mut StdRng,
 ) -> Result<Arc<dyn Store>, OpenError> {
-    Ok(match url {
-        DatabaseUrl::Sqlite(path) => Arc::new(sqlite::SqliteStore::open(path, mode)?),
-        DatabaseUrl::Postgres(url) => {
-            Arc::new(postgres::PostgresStore::open(url, mode, connections, random).await?)
+    match url {
+        DatabaseUrl::Sqlite(path) => {
+            let store = sqlite::SqliteStore::open(path, mode)?;
+            Ok(Arc::new(store))
         }
-    })
+        DatabaseUrl::Postgres(url) => {
+            let store = postgres::PostgresStore::open(url, mode, connections, random).await?;
+            Ok(Arc::new(store))
+        }
+    }
 }
 
 /// Opens a snapshot of the database at `url`.
@@ -52,10 +57,10 @@ async fn open_store(
 ///
 /// See [`OpenError`]. A missing database is not created.
 pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
-    Ok(match url {
-        DatabaseUrl::Sqlite(path) => Box::new(sqlite::snapshot(path)?),
-        DatabaseUrl::Postgres(url) => Box::new(postgres::snapshot(url)?),
-    })
+    match url {
+        DatabaseUrl::Sqlite(path) => Ok(Box::new(sqlite::snapshot(path)?)),
+        DatabaseUrl::Postgres(url) => Ok(Box::new(postgres::snapshot(url)?)),
+    }
 }
 
 /// Opens the database at `url` to add to it. `mode` must not be
@@ -65,13 +70,13 @@ pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
 ///
 /// See [`OpenError`]. After an error, nothing was changed.
 pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
-    Ok(match url {
-        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path, mode)?),
-        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresLoad::open(url, mode)?),
-    })
+    match url {
+        DatabaseUrl::Sqlite(path) => Ok(Box::new(sqlite::SqliteLoad::open(path, mode)?)),
+        DatabaseUrl::Postgres(url) => Ok(Box::new(postgres::PostgresLoad::open(url, mode)?)),
+    }
 }
 
-/// The fields that a new database has.
+/// Returns the fields that a new database has.
 pub fn fields_of_new_database() -> Result<FieldSet, StoreError> {
     Ok(sqlite::fields_of_new_database()?)
 }

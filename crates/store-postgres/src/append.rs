@@ -2,7 +2,7 @@
 
 use petstore_store::{
     columns::Value,
-    journal_rows::{Entry, Origin},
+    journal_rows::{LogEntry, Origin},
 };
 
 use super::writes::Write;
@@ -17,7 +17,7 @@ const APPEND: &str = "INSERT INTO changes
 
 /// Adds these changes. See [`APPEND`].
 pub(super) fn append<'v>(
-    entries: impl IntoIterator<Item = (&'v Entry, Origin<'v>)>,
+    entries: impl IntoIterator<Item = (&'v LogEntry, Origin<'v>)>,
 ) -> Option<Write<'v>> {
     let rows = entries.into_iter().map(
         |(

@@ -79,7 +79,7 @@ impl CatalogueConnection for Blocking {
         (SELECT coalesce(max(id), 0) FROM api_keys), (SELECT coalesce(max(id), 0) FROM staff),
         (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_ids)";
 
-    fn of_status(status: PetStatus) -> String {
+    fn status_clause(status: PetStatus) -> String {
         format!("WHERE status = '{status}' ORDER BY id NULLS FIRST")
     }
 
@@ -91,7 +91,7 @@ impl CatalogueConnection for Blocking {
         self.runtime.block_on(work(&mut self.connection, what))
     }
 
-    fn each(
+    fn for_each_row(
         &self,
         sql: &str,
         values: Parameters<'_>,

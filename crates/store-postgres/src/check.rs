@@ -5,7 +5,7 @@ use petstore_domain::pet::HIGHEST_EXPECTED;
 use petstore_store::{
     OpenError,
     check::{self, Checkup, DISAGREEMENTS},
-    check_rows::{api_keys, report, values},
+    check_rows::{check_api_keys, check_values, report_rows},
     drivers::postgres::Failure,
 };
 
@@ -42,9 +42,9 @@ fn read(on: &mut Blocking) -> Result<Checkup, Failure> {
         .into_iter()
         .chain(check::impossible_values("id"))
     {
-        report::<_, i64>(on, &problem, &find, &[], &mut found)?;
+        report_rows::<_, i64>(on, &problem, &find, &[], &mut found)?;
     }
-    found.animals = values(on, &mut found)?;
+    found.animals = check_values(on, &mut found)?;
     for (find, problem) in [
         (INDEXES, "the index {} is missing or incomplete"),
         (
@@ -52,15 +52,15 @@ fn read(on: &mut Blocking) -> Result<Checkup, Failure> {
             "the sequence of ids does not contain the last id of {}",
         ),
     ] {
-        report::<_, String>(on, problem, find, &[], &mut found)?;
+        report_rows::<_, String>(on, problem, find, &[], &mut found)?;
     }
-    report::<_, String>(
+    report_rows::<_, String>(
         on,
         &check::exhausted_ids_problem(),
         EXHAUSTED,
         &[&HIGHEST_EXPECTED],
         &mut found,
     )?;
-    api_keys(on, &mut found)?;
+    check_api_keys(on, &mut found)?;
     Ok(found)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use petstore_store::{bulk::Table, tables};
+use petstore_store::{bulk::CopiedTable, tables};
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
 static COLUMNS: LazyLock<[String; 4]> =
@@ -46,13 +46,13 @@ impl From<tables::Table> for CopyTarget {
     }
 }
 
-impl From<&'static Table> for CopyTarget {
+impl From<&'static CopiedTable> for CopyTarget {
     fn from(
-        &Table {
+        &CopiedTable {
             name: table,
             columns,
             ..
-        }: &'static Table,
+        }: &'static CopiedTable,
     ) -> Self {
         Self { table, columns }
     }

@@ -9,7 +9,7 @@ use petstore_store::{
     StoreError,
     columns::Value,
     drivers::postgres::Failure,
-    journal_rows::{Entry, Origin},
+    journal_rows::{LogEntry, Origin},
 };
 use tokio_postgres::Row;
 
@@ -98,7 +98,7 @@ pub(super) struct Animal {
 impl Animal {
     pub(super) fn new(new: NewPet, context: WriteContext) -> Self {
         let shown = PetId::new(1).and_then(|id| {
-            let added = Entry::added(&StorePet::added(id, new.clone(), context.now));
+            let added = LogEntry::pet_added(&StorePet::added(id, new.clone(), context.now));
             Some(added.after?.strip_prefix("{\"id\":1")?.to_owned())
         });
         Self {

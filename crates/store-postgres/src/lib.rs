@@ -133,8 +133,8 @@ impl Health for PostgresStore {
             .await
     }
 
-    /// Returns a server can always come back.
-    async fn ended(&self) -> StoreError {
+    /// A server can always come back.
+    async fn wait_for_end(&self) -> StoreError {
         std::future::pending().await
     }
 

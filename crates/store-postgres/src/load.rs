@@ -13,10 +13,10 @@ use petstore_domain::{
 };
 use petstore_store::{
     OpenError, OpenMode, StoreError,
-    admin::{fields, profile, record},
-    bulk::{CommitError, IS_EMPTY, IdSource, LastIds, Load, StoredRequest, Table, Value},
+    admin::{fields, profile, record_act},
+    bulk::{CommitError, CopiedTable, IS_EMPTY, IdSource, LastIds, Load, StoredRequest, Value},
     drivers::postgres::Failure,
-    journal_rows::{Entry, ImportSummary},
+    journal_rows::{ImportSummary, LogEntry},
     request_rows::NEWEST_MARK,
     tables::{self, values},
     whole::CatalogueConnection,
@@ -149,7 +149,7 @@ impl PostgresLoad {
     fn read_fields(&mut self) -> Result<(), StoreError> {
         self.fields = self
             .connection
-            .run(&(), |on, ()| fields::list(on).boxed())?;
+            .run(&(), |on, ()| fields::read_fields(on).boxed())?;
         Ok(())
     }
 
@@ -273,7 +273,10 @@ impl Load for PostgresLoad {
                 self.add_photos()?;
             }
         }
-        self.add_values(tables::Table::of(resource).into(), &values(resource))?;
+        self.add_values(
+            tables::Table::from_resource(resource).into(),
+            &values(resource),
+        )?;
         if let Resource::Order(Order {
             id,
             contact: Some(contact),
@@ -298,16 +301,16 @@ impl Load for PostgresLoad {
             .wait(|client| client.batch_execute(fields::CLEAR))?;
         for field in all {
             self.connection
-                .run(field, |on, field| fields::put(on, field).boxed())?;
+                .run(field, |on, field| fields::save_field(on, field).boxed())?;
         }
         self.read_fields()
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
         self.finish_copying()?;
-        Ok(self
-            .connection
-            .run(profile, |on, profile| profile::fill(on, profile).boxed())?)
+        Ok(self.connection.run(profile, |on, profile| {
+            profile::fill_profile(on, profile).boxed()
+        })?)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
@@ -335,7 +338,11 @@ impl Load for PostgresLoad {
         self.add_to(copy_target::REQUESTS, &row)
     }
 
-    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError> {
+    fn add_row(
+        &mut self,
+        table: &'static CopiedTable,
+        row: &[Value<'_>],
+    ) -> Result<(), StoreError> {
         self.add_values(table.into(), row)
     }
 
@@ -380,7 +387,7 @@ impl Load for PostgresLoad {
                 let row = client.query_one(ADDED, &[&before, &now]).await?;
                 (added.first, added.last) = (row.try_get(0)?, row.try_get(1)?);
             }
-            Ok::<_, tokio_postgres::Error>(Entry::imported(added))
+            Ok::<_, tokio_postgres::Error>(LogEntry::pets_imported(added))
         })?;
         let Some(write) = append([(&entry, (&self.context).into())]) else {
             return Ok(());
@@ -391,9 +398,9 @@ impl Load for PostgresLoad {
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
         self.finish()?;
         let what = (act, &self.context);
-        Ok(self
-            .connection
-            .run(&what, |on, (act, context)| record(on, act, context).boxed())?)
+        Ok(self.connection.run(&what, |on, (act, context)| {
+            record_act(on, act, context).boxed()
+        })?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {

@@ -9,7 +9,7 @@ use petstore_store::{
     CreationOutcome, CreationRenderer, PetVisitor, Pets, StoreError, Version,
     drivers::postgres::Failure,
     page::{Page, TURN},
-    tables::{GET_PET, owned_pet, pet_of_contract},
+    tables::{GET_PET, read_contract_pet, read_owned_pet},
 };
 use tokio::task;
 use tokio_postgres::types::ToSql;
@@ -116,7 +116,7 @@ async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page
             page.more_follow = true;
             break;
         }
-        page.push(pet_of_contract(&row)?);
+        page.push(read_contract_pet(&row)?);
         if page.names.len() >= turn_at {
             turn_at = page.names.len() + TURN;
             task::yield_now().await;
@@ -128,5 +128,5 @@ async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page
 async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
     let statement = connection.prepared(GET_PET).await?;
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
-    row.as_ref().map(owned_pet).transpose()
+    row.as_ref().map(read_owned_pet).transpose()
 }

@@ -8,8 +8,8 @@ use petstore_store::{
     CreationOutcome, CreationRenderer,
     columns::Value,
     drivers::postgres::Failure,
-    journal_rows::{Entry, Origin},
-    request_rows::{KnownRequest, recall, seen},
+    journal_rows::{LogEntry, Origin},
+    request_rows::{KnownRequest, compare_request, recall},
 };
 use tokio_postgres::{Client, Statement, types::ToSql};
 
@@ -111,7 +111,7 @@ impl Once {
             let recall = connection.prepared(RECALL_OR_DRAW).await?;
             let row = connection.query_one(&recall, &known).await?;
             let Some(id) = row.try_get::<_, Option<i64>>(6)? else {
-                let KnownRequest::Same(response) = seen(&row, request)? else {
+                let KnownRequest::Same(response) = compare_request(&row, request)? else {
                     return Ok(CreationOutcome::Conflict);
                 };
                 connection.confirm().await?;
@@ -125,7 +125,8 @@ impl Once {
                 body,
             } = respond(&pet);
             let owners: Vec<i64> = request.owners().map(Owner::number).collect();
-            let shown = Entry::added(&StorePet::added(pet.id, new.clone(), context.now)).after;
+            let shown =
+                LogEntry::pet_added(&StorePet::added(pet.id, new.clone(), context.now)).after;
             let parameters: [&(dyn ToSql + Sync); 20] = [
                 &request.lineage.number(),
                 &key,
@@ -180,7 +181,7 @@ pub(super) async fn recall<'r>(
     for row in client.query(recall_all, &parameters(&names)).await? {
         let number = usize::try_from(row.try_get::<_, i64>(6)? - 1).unwrap_or_default();
         if let Some(Some(request)) = requests.get(number) {
-            known[number] = Some(seen(&row, request)?);
+            known[number] = Some(compare_request(&row, request)?);
         }
     }
     Ok(known)

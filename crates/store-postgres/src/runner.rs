@@ -110,7 +110,7 @@ impl Runner {
         Err(if is_known {
             error
         } else {
-            error.after_a_write()
+            error.into_unknown_outcome()
         })
     }
 

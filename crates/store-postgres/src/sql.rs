@@ -330,7 +330,7 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn once<W: SharedValue, T: SharedValue, R: SharedValue>(
+    fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         what: W,
         work: Work<Connection, W, Result<i64, R>>,

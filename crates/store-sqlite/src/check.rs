@@ -7,7 +7,7 @@ use petstore_domain::{PetId, PetName, PetStatus, pet::HIGHEST_EXPECTED};
 use petstore_store::{
     OpenError,
     check::{self, Checkup, DISAGREEMENTS},
-    check_rows::{api_keys, report, values},
+    check_rows::{check_api_keys, check_values, report_rows},
 };
 use rusqlite::{Row, types::Type};
 
@@ -167,11 +167,11 @@ fn behind(highest: &[(&str, &str)]) -> String {
 
 fn sequences(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let find = behind(&[("pets", "pets"), ("api_keys", "api_keys")]);
-    report::<_, String>(connection, BEHIND, &find, &[], found)
+    report_rows::<_, String>(connection, BEHIND, &find, &[], found)
 }
 
 fn keys(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    api_keys(connection, found)?;
+    check_api_keys(connection, found)?;
     found.problems.extend(etag_key(connection)?);
     Ok(())
 }
@@ -180,24 +180,24 @@ fn keys(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()
 fn agreement(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let moment = &mut *Transaction::begin(connection, "BEGIN")?;
     for (problem, find) in DISAGREEMENTS {
-        report::<_, i64>(moment, problem, find, &[], found)?;
+        report_rows::<_, i64>(moment, problem, find, &[], found)?;
     }
     let [first, last] = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
     let problem = "animal {} has an invalid time";
-    report::<_, i64>(moment, problem, INVALID_TIMES, &[&first, &last], found)?;
+    report_rows::<_, i64>(moment, problem, INVALID_TIMES, &[&first, &last], found)?;
     let find = behind(&[("pets", "withdrawn_pets"), ("orders", "orders")]);
-    report::<_, String>(moment, BEHIND, &find, &[], found)?;
+    report_rows::<_, String>(moment, BEHIND, &find, &[], found)?;
     // Those in the catalogue were counted before.
-    values(moment, found).map(drop)
+    check_values(moment, found).map(drop)
 }
 
 /// Finds the rows with values that no release writes.
 fn impossible_values(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let moment = &*Transaction::begin(connection, "BEGIN")?;
     for (problem, find) in check::impossible_values("seq") {
-        report::<_, i64>(moment, &problem, &find, &[], found)?;
+        report_rows::<_, i64>(moment, &problem, &find, &[], found)?;
     }
-    report::<_, String>(
+    report_rows::<_, String>(
         moment,
         &check::exhausted_ids_problem(),
         EXHAUSTED,

@@ -9,9 +9,9 @@ use petstore_store::{
     admin::{
         journal::{FORGET_ACTS, last_forgotten},
         offers::returns,
-        record,
+        record_act,
     },
-    journal_rows::{self, Entry, Origin, audited_changes, change_columns, changes_between},
+    journal_rows::{self, LogEntry, Origin, audited_changes, change_columns, changes_between},
 };
 use rusqlite::params;
 
@@ -98,7 +98,7 @@ pub(super) fn forget(
 pub(super) fn append(
     connection: &Connection,
     newest: &mut Newest,
-    entry: &Entry,
+    entry: &LogEntry,
     Origin {
         at,
         actor,
@@ -141,7 +141,7 @@ pub(super) fn append_added(
         actor.actor.id(),
         actor.name,
         request_id,
-        Entry::added(pet).after
+        LogEntry::pet_added(pet).after
     ])?;
     Ok(())
 }
@@ -164,7 +164,7 @@ pub(super) fn begin_epoch(
         subject,
         details: Vec::new(),
     };
-    done(record(connection, &act, context).boxed())
+    done(record_act(connection, &act, context).boxed())
 }
 
 /// Makes the cursors of the log invalid.

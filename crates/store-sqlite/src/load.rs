@@ -20,9 +20,9 @@ use petstore_domain::{
 };
 use petstore_store::{
     OpenError, OpenMode, StoreError,
-    admin::{fields, profile, record},
-    bulk::{CommitError, IS_EMPTY, IdSource, LastIds, Load, StoredRequest, Table, Value},
-    journal_rows::{Entry, ImportSummary},
+    admin::{fields, profile, record_act},
+    bulk::{CommitError, CopiedTable, IS_EMPTY, IdSource, LastIds, Load, StoredRequest, Value},
+    journal_rows::{ImportSummary, LogEntry},
     request_rows::REMEMBER,
 };
 use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, params, params_from_iter};
@@ -185,14 +185,16 @@ impl Load for SqliteLoad {
     fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
         self.connection.execute_batch(fields::CLEAR)?;
         for field in all {
-            done(fields::put(&mut self.connection, field).boxed())?;
+            done(fields::save_field(&mut self.connection, field).boxed())?;
         }
         self.fields = store_fields::read(&self.connection)?;
         Ok(())
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
-        Ok(done(profile::fill(&mut self.connection, profile).boxed())?)
+        Ok(done(
+            profile::fill_profile(&mut self.connection, profile).boxed(),
+        )?)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
@@ -218,8 +220,12 @@ impl Load for SqliteLoad {
         Ok(())
     }
 
-    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError> {
-        let Table { name, columns, .. } = table;
+    fn add_row(
+        &mut self,
+        table: &'static CopiedTable,
+        row: &[Value<'_>],
+    ) -> Result<(), StoreError> {
+        let CopiedTable { name, columns, .. } = table;
         let values = vec!["?"; row.len()].join(", ");
         let insert = format!("INSERT INTO {name} ({columns}) VALUES ({values})");
         self.connection
@@ -257,7 +263,7 @@ impl Load for SqliteLoad {
 
     fn log_import(&mut self) -> Result<(), StoreError> {
         if !self.added.is_empty() {
-            let entry = Entry::imported(self.added);
+            let entry = LogEntry::pets_imported(self.added);
             let mut newest = Newest::default();
             journal::append(
                 &self.connection,
@@ -272,7 +278,7 @@ impl Load for SqliteLoad {
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
         Ok(done(
-            record(&mut self.connection, act, &self.context).boxed(),
+            record_act(&mut self.connection, act, &self.context).boxed(),
         )?)
     }
 

@@ -9,7 +9,7 @@ use std::{cell::RefCell, sync::LazyLock};
 use petstore_domain::{PageRequest, PetId, PetStatus};
 use petstore_store::{
     page::{Entry, Page},
-    tables::pet_of_contract,
+    tables::read_contract_pet,
 };
 use rusqlite::{
     functions::{Context, FunctionFlags},
@@ -119,7 +119,7 @@ pub(super) fn read_by_row(
             page.more_follow = true;
             break;
         }
-        page.push(pet_of_contract(row)?);
+        page.push(read_contract_pet(row)?);
     }
     Ok(page)
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use petstore_domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet};
 use petstore_store::{
     CreationOutcome, CreationRenderer, PetVisitor, Pets, StoreError, Version,
-    tables::{GET_PET, owned_pet},
+    tables::{GET_PET, read_owned_pet},
 };
 use rusqlite::params;
 
@@ -68,7 +68,7 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     statement
         .query([id.get()])?
         .next()?
-        .map(owned_pet)
+        .map(read_owned_pet)
         .transpose()
 }
 

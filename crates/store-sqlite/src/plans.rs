@@ -4,7 +4,7 @@ use std::{fmt::Display, sync::LazyLock};
 
 use petstore_domain::{PetStatus, store_area::Order};
 use petstore_store::{
-    admin::plans::{Plans, Search},
+    admin::plans::{OrderFilter, Plans, Search},
     tables::{Record, Table},
 };
 
@@ -22,7 +22,7 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
             Table::WithdrawnPets => ", NULL",
             Table::Orders | Table::Categories => "",
         };
-        format!("SELECT {}{order} FROM {table}", table.selected())
+        format!("SELECT {}{order} FROM {table}", table.selected_columns())
     })
 });
 
@@ -63,34 +63,35 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         format!("{pets} ORDER BY id {order} LIMIT $2")
     }),
     search: [Table::Pets, Table::WithdrawnPets]
-        .map(|table| Search::of(table, &format!("{} WHERE {{}}", SELECT[table as usize]))),
+        .map(|table| Search::new(table, &format!("{} WHERE {{}}", SELECT[table as usize]))),
     // Walks along the indexes of both statuses backwards or forwards, and reads only the rows of the page.
     on_offer: [("<", "DESC"), (">", "ASC")].map(|(behind, order)| {
         let condition = format!(" AND id {behind} $1");
-        let both = both_on_offer(&Table::Pets.selected(), &condition);
+        let both = both_on_offer(&Table::Pets.selected_columns(), &condition);
         format!("{both} ORDER BY id {order} LIMIT $2")
     }),
     count_on_offer: format!(
         "SELECT count(*) FROM (SELECT * FROM ({}) LIMIT $1)",
         both_on_offer("id", "")
     ),
-    orders: Plans::orders(|by, filter, newest_first| {
+    orders: Plans::orders(|filter, newest_first| {
         let (behind, direction) = if newest_first {
             ("<", " DESC")
         } else {
             (">", "")
         };
-        let index = [
-            "NOT INDEXED",
-            "INDEXED BY orders_by_status",
-            "INDEXED BY orders_by_pet",
-            "INDEXED BY orders_by_reference",
-        ][by];
+        let index = match filter {
+            OrderFilter::None => "NOT INDEXED",
+            OrderFilter::Status => "INDEXED BY orders_by_status",
+            OrderFilter::Pet => "INDEXED BY orders_by_pet",
+            OrderFilter::Reference => "INDEXED BY orders_by_reference",
+        };
         // A join opens the table of contacts once, and a subquery would open it for each order.
         format!(
             "SELECT {}, contact FROM orders {index} LEFT JOIN order_contacts ON order_id = id
-            WHERE id {behind} $1{filter} ORDER BY id{direction} LIMIT $2",
-            Order::COLUMNS.join(", ")
+            WHERE id {behind} $1{} ORDER BY id{direction} LIMIT $2",
+            Order::COLUMNS.join(", "),
+            filter.condition()
         )
     }),
     due: Plans::due(BY_END),

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use petstore_domain::{IdempotentRequest, Owner, PetId, StoredResponse};
-use petstore_store::request_rows::{KnownRequest, seen};
+use petstore_store::request_rows::{KnownRequest, compare_request};
 use rusqlite::params;
 
 use super::{connection::Connection, newest::Newest};
@@ -75,7 +75,7 @@ fn recall_of(
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    seen(row, request).map(Some)
+    compare_request(row, request).map(Some)
 }
 
 /// Remembers a request with its response. Returns 0, and writes nothing, if another one has its key.

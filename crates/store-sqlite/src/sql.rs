@@ -265,7 +265,7 @@ impl Database for SqliteStore {
         self.writer.write(move |on| done(work(on, &what))).boxed()
     }
 
-    fn once<W: SharedValue, T: SharedValue, R: SharedValue>(
+    fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         what: W,
         work: Work<Connection, W, Result<i64, R>>,

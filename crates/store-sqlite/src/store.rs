@@ -98,7 +98,7 @@ impl Health for SqliteStore {
         self.writer.write(|on| try_to_insert(on)).await
     }
 
-    async fn ended(&self) -> StoreError {
+    async fn wait_for_end(&self) -> StoreError {
         let mut ended = self.writer.ended();
         match ended
             .wait_for(Option::is_some)

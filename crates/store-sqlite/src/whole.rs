@@ -22,7 +22,7 @@ use super::{
 pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
     let mut connection = Connection::open_in_memory()?;
     migrations::create(&connection)?;
-    done(fields::list(&mut connection).boxed())
+    done(fields::read_fields(&mut connection).boxed())
 }
 
 /// See `petstore_databases::snapshot`.
@@ -46,7 +46,7 @@ impl CatalogueConnection for Connection {
         coalesce(max(seq) FILTER (WHERE name = 'staff'), 0), (SELECT last FROM webhook_ids)
         FROM sqlite_sequence";
 
-    fn of_status(status: PetStatus) -> String {
+    fn status_clause(status: PetStatus) -> String {
         rows::of_status(status) + " ORDER BY id"
     }
 
@@ -58,7 +58,7 @@ impl CatalogueConnection for Connection {
         done(work(self, what))
     }
 
-    fn each(
+    fn for_each_row(
         &self,
         sql: &str,
         values: Parameters<'_>,
@@ -78,7 +78,7 @@ impl CatalogueConnection for Connection {
         is_damage(error)
     }
 
-    fn is_checked(table: Table, row: &Row<'_>) -> rusqlite::Result<bool> {
+    fn is_checked_elsewhere(table: Table, row: &Row<'_>) -> rusqlite::Result<bool> {
         let is_null = |column| row.get_ref(column).map(|value| value == ValueRef::Null);
         Ok(table == Table::Pets && is_null("fields")? && is_null("photos")?)
     }

@@ -22,47 +22,47 @@ use petstore_domain::{
 use super::StoreError;
 pub use super::columns::Value;
 
-/// The content of a store at one moment, whatever is written meanwhile.
+/// The content of a store at one moment. Later writes do not change it.
 ///
 /// SQLite cannot complete a checkpoint while a snapshot is open, so the WAL grows with every write.
 pub trait Snapshot {
-    /// The number of animals, of this status or of all.
+    /// Counts the animals of a status, or all animals.
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError>;
 
-    /// Calls `show` with every animal, of this status or of all, in ascending order of identifier,
-    /// until `show` breaks.
-    fn pets(
+    /// Calls `visitor` with every animal of a status, or with all animals, in ascending order of identifier,
+    /// until `visitor` breaks.
+    fn visit_pets(
         &mut self,
         status: Option<PetStatus>,
-        show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
+        visitor: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `show` with every animal, withdrawn or not, then with every order, then with every
-    /// category, until `show` breaks.
-    fn resources(
+    /// Calls `visitor` with every animal, withdrawn or not, then with every order, then with every
+    /// category, until `visitor` breaks.
+    fn visit_resources(
         &mut self,
-        show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
+        visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `show` with every stored request with an idempotency key, including those that are due
-    /// to be forgotten, until `show` breaks.
-    fn requests(
+    /// Calls `visitor` with every stored request with an idempotency key, including requests that are due
+    /// to be forgotten, until `visitor` breaks.
+    fn visit_requests(
         &mut self,
-        show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
+        visitor: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `show` with the values of every row of this table, until `show` breaks.
-    fn rows(
+    /// Calls `visitor` with the values of every row of a table, until `visitor` breaks.
+    fn visit_rows(
         &mut self,
-        table: &'static Table,
-        show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
+        table: &'static CopiedTable,
+        visitor: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
     fn fields(&mut self) -> Result<FieldSet, StoreError>;
 
     fn profile(&mut self) -> Result<Profile, StoreError>;
 
-    /// The highest identifiers that were ever given.
+    /// Reads the highest identifiers that were ever given.
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
 
@@ -70,7 +70,7 @@ pub trait Snapshot {
 /// without a commit undoes everything.
 pub trait Load {
     /// Begins the transaction, whose animals are added at `now`. With [`IdSource::Given`], and in SQLite
-    /// always, this locks out other writers until the end.
+    /// always, other writers wait until the end.
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError>;
 
     /// Whether the store has no animals, orders, categories, keys, requests, changes, staff and
@@ -89,20 +89,21 @@ pub trait Load {
     /// Adds an animal, an order or a category as it is, under its identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
 
-    /// The fields, which do not change until the end.
+    /// Returns the fields, which do not change until the end.
     fn fields(&self) -> &FieldSet;
 
     /// Replaces all fields by these.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
 
-    /// Replaces the profile, if it says nothing. Returns whether it did.
+    /// Replaces the profile if it is empty. Returns whether it did.
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
 
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
-    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError>;
+    fn add_row(&mut self, table: &'static CopiedTable, row: &[Value<'_>])
+    -> Result<(), StoreError>;
 
-    /// Continues all identifiers above these, and above all that were ever given.
+    /// Continues all identifiers above these, and above all identifiers that were ever given.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
     /// Continues the log of changes after its last row, which was copied, with another epoch.
@@ -117,10 +118,10 @@ pub trait Load {
     fn commit(&mut self) -> Result<(), CommitError>;
 }
 
-/// Why [`Load::commit`] failed.
+/// The reason for which [`Load::commit`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// Nothing was committed.
+    /// The transaction was undone, so nothing was committed.
     #[error(transparent)]
     NotDone(#[from] StoreError),
     /// The connection broke, or the disk failed, during the commit.
@@ -133,9 +134,9 @@ pub enum CommitError {
 /// The source of the identifiers of new animals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdSource {
-    /// The store gives the next ones.
+    /// The store gives the next identifiers.
     Next,
-    /// The caller gives them.
+    /// The caller gives the identifiers.
     Given,
 }
 
@@ -157,7 +158,7 @@ pub struct StoredRequest {
 
 /// A table that has the same columns in every store, and is copied as it is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct CopiedTable {
     pub name: &'static str,
     /// The word for its rows.
     pub rows: &'static str,
@@ -167,7 +168,7 @@ pub struct Table {
 }
 
 /// The API keys, valid or not. They come before everything else.
-pub static KEYS: Table = Table {
+pub static KEYS: CopiedTable = CopiedTable {
     name: "api_keys",
     rows: "API key",
     columns:
@@ -177,53 +178,53 @@ pub static KEYS: Table = Table {
 };
 
 /// The unique values of the animals in the catalogue, after those animals.
-pub static UNIQUE_VALUES: Table = Table {
+pub static UNIQUE_VALUES: CopiedTable = CopiedTable {
     name: "unique_values",
     rows: "unique value",
     columns: "field, key, pet_id, twin",
     order: "field, key, twin",
 };
 
-/// The categories, for what needs no more than their labels.
-pub static CATEGORIES: Table = Table {
+/// The categories, for a reader that needs only their labels.
+pub static CATEGORIES: CopiedTable = CopiedTable {
     name: "categories",
     rows: "category",
     columns: "id, label",
     order: "id",
 };
 
-/// The logo of the store, and those that were replaced a short time ago.
-pub static LOGOS: Table = Table {
+/// The logo of the store, and the logos that were replaced a short time ago.
+pub static LOGOS: CopiedTable = CopiedTable {
     name: "logos",
     rows: "logo",
     columns: "name, png, replaced_at",
     order: "name",
 };
 
-/// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
+/// The other tables, each after the tables to which it refers. The secrets in them are encrypted. Acts get new
 /// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
-pub static TABLES: [Table; 6] = [
-    Table {
+pub static TABLES: [CopiedTable; 6] = [
+    CopiedTable {
         name: "changes",
         rows: "change",
         columns: "seq, latest_at, at, type, subject_id, version, pet_id, actor, actor_id, actor_name,
             request_id, before, after",
         order: "seq",
     },
-    Table {
+    CopiedTable {
         name: "acts",
         rows: "act",
         columns: "seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details",
         order: "id",
     },
-    Table {
+    CopiedTable {
         name: "staff",
         rows: "staff account",
         columns: "id, name, name_key, role, created_at, disabled_at, password, totp_secret,
             totp_last_period, recovery, version, language, issuer, subject, passkeys",
         order: "id",
     },
-    Table {
+    CopiedTable {
         name: "webhooks",
         rows: "webhook",
         columns: "id, url, types, description, disabled_reason, created_at, updated_at, version, secret,
@@ -231,13 +232,13 @@ pub static TABLES: [Table; 6] = [
             lease_beat",
         order: "id",
     },
-    Table {
+    CopiedTable {
         name: "webhook_waiting",
         rows: "waiting message",
         columns: "webhook_id, seq, previous, lane, failures, due_at",
         order: "webhook_id, seq",
     },
-    Table {
+    CopiedTable {
         name: "webhook_attempts",
         rows: "attempt",
         columns: "webhook_id, number, message_id, at, status, duration_ms, error",
@@ -245,7 +246,7 @@ pub static TABLES: [Table; 6] = [
     },
 ];
 
-/// See [`Load::is_empty`].
+/// Selects whether the store is empty, for [`Load::is_empty`].
 pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
@@ -263,9 +264,9 @@ pub struct LastIds {
     pub webhook: i64,
 }
 
-/// Whether to show more, after what was done with the last.
-pub fn continue_if_ok<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
-    if done.is_ok() {
+/// Continues a visit after a success, and breaks it after an error, which the caller then finds in `result`.
+pub fn continue_if_ok<T, E>(result: &Result<T, E>) -> ControlFlow<()> {
+    if result.is_ok() {
         ControlFlow::Continue(())
     } else {
         ControlFlow::Break(())

@@ -1,25 +1,15 @@
-//! Whether a database agrees with itself.
+//! The rules by which a database is consistent, and what a check reports.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use jiff::Timestamp;
-use petstore_domain::{
-    pet::HIGHEST_EXPECTED,
-    store_area::{FieldProblem, FieldSet, Owner, StorePet, UniqueKey},
-};
-use roaring::RoaringTreemap;
+use petstore_domain::{pet::HIGHEST_EXPECTED, store_area::Owner};
 
-use super::{
-    admin::{search_sets, word_blocks},
-    columns::Columns,
-};
-
-/// How many problems of one kind are reported one by one.
+/// The maximum number of problems of one kind that are reported one by one.
 const MAX_REPORTED: u64 = 20;
 
-/// Problems, and the statements that find the rows that have them, in SQLite and PostgreSQL.
+/// Problems, each with the statement that finds the rows that have it, in SQLite and PostgreSQL. The first column of a
+/// row takes the place of `{}`.
 pub const DISAGREEMENTS: [(&str, &str); 10] = [
     (
         "order {} is reserved, but its animal is not pending in the catalogue",
@@ -71,118 +61,139 @@ pub const DISAGREEMENTS: [(&str, &str); 10] = [
     ),
 ];
 
-/// The number as which a time is stored.
-type Unit = fn(Timestamp) -> i64;
-const MILLISECONDS: Unit = Timestamp::as_millisecond;
+/// The columns of a table that have times.
+struct TimeColumns {
+    /// The problem's words for a row; the identifier takes the place of `{}`.
+    row: &'static str,
+    table: &'static str,
+    /// The column that names a row.
+    id: &'static str,
+    columns: &'static [&'static str],
+    /// Returns the number as which a time is stored.
+    stored_number: fn(Timestamp) -> i64,
+}
 
-/// What the rows of a table are, the table, the column that names a row, its times, and the unit
-/// of these. What [`super::check`] reads as a whole is not here.
-const TIMES: [(&str, &str, &str, &[&str], Unit); 8] = [
-    (
-        "change {}",
-        "changes",
-        "seq",
-        &["latest_at", "at"],
-        MILLISECONDS,
-    ),
-    ("act {}", "acts", "id", &["at"], MILLISECONDS),
-    (
-        "staff account {}",
-        "staff",
-        "id",
-        &["created_at", "disabled_at", "link_until"],
-        MILLISECONDS,
-    ),
-    (
-        "a session of staff account {}",
-        "staff_sessions",
-        "staff_id",
-        &["begun_at", "seen_at", "confirmed_at"],
-        MILLISECONDS,
-    ),
-    (
-        "webhook {}",
-        "webhooks",
-        "id",
-        &[
+/// The times that [`super::check_rows::check_values`] does not read.
+const TIMES: [TimeColumns; 8] = [
+    TimeColumns {
+        row: "change {}",
+        table: "changes",
+        id: "seq",
+        columns: &["latest_at", "at"],
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "act {}",
+        table: "acts",
+        id: "id",
+        columns: &["at"],
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "staff account {}",
+        table: "staff",
+        id: "id",
+        columns: &["created_at", "disabled_at", "link_until"],
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "a session of staff account {}",
+        table: "staff_sessions",
+        id: "staff_id",
+        columns: &["begun_at", "seen_at", "confirmed_at"],
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "webhook {}",
+        table: "webhooks",
+        id: "id",
+        columns: &[
             "created_at",
             "updated_at",
             "previous_secret_until",
             "failing_since",
         ],
-        MILLISECONDS,
-    ),
-    (
-        "a waiting message of webhook {}",
-        "webhook_waiting",
-        "webhook_id",
-        &["due_at"],
-        MILLISECONDS,
-    ),
-    (
-        "an attempt of webhook {}",
-        "webhook_attempts",
-        "webhook_id",
-        &["at"],
-        MILLISECONDS,
-    ),
-    (
-        "a remembered request of API key {}",
-        "requests",
-        "caller",
-        &["created_at"],
-        Timestamp::as_second,
-    ),
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "a waiting message of webhook {}",
+        table: "webhook_waiting",
+        id: "webhook_id",
+        columns: &["due_at"],
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "an attempt of webhook {}",
+        table: "webhook_attempts",
+        id: "webhook_id",
+        columns: &["at"],
+        stored_number: Timestamp::as_millisecond,
+    },
+    TimeColumns {
+        row: "a remembered request of API key {}",
+        table: "requests",
+        id: "caller",
+        columns: &["created_at"],
+        stored_number: Timestamp::as_second,
+    },
 ];
 
-/// Problems of values that no release writes, and the statements that find their rows: times that
+/// The tables whose rows have a version, each with the words for a row.
+const VERSIONED_TABLES: [(&str, &str); 6] = [
+    ("animal", "pets"),
+    ("withdrawn animal", "withdrawn_pets"),
+    ("order", "orders"),
+    ("category", "categories"),
+    ("webhook", "webhooks"),
+    ("staff account", "staff"),
+];
+
+/// Returns problems of values that no release writes, each with the statement that finds its rows: times that
 /// cannot be read, and versions that are close to the end of their range. A copy of such a database is
-/// complete, so only [`super::check`] reports them. `key_of_changes` is the
-/// column that names a change.
+/// complete, so only a check reports them. `key_of_changes` is the column that names a change.
 pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, String)> + use<'_> {
     let times = TIMES
-        .into_iter()
-        .map(move |(what, table, id, columns, unit)| {
-            let id = if table == "changes" {
-                key_of_changes
-            } else {
-                id
-            };
-            let range = format!(
-                "BETWEEN {} AND {}",
-                unit(Timestamp::MIN),
-                unit(Timestamp::MAX)
-            );
-            let conditions: Vec<_> = columns
-                .iter()
-                .map(|column| format!("{column} NOT {range}"))
-                .collect();
-            let find = format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR "));
-            (format!("{what} has an invalid time"), find)
-        });
-    let versions = [
-        ("animal", "pets"),
-        ("withdrawn animal", "withdrawn_pets"),
-        ("order", "orders"),
-        ("category", "categories"),
-        ("webhook", "webhooks"),
-        ("staff account", "staff"),
-    ];
-    let versions = versions.into_iter().map(|(what, table)| {
-        (
-            format!("{what} {{}} has a version above {HIGHEST_EXPECTED}"),
-            format!("SELECT id FROM {table} WHERE version > {HIGHEST_EXPECTED}"),
-        )
+        .iter()
+        .map(move |times| impossible_times(times, key_of_changes));
+    let versions = VERSIONED_TABLES.into_iter().map(|(row, table)| {
+        let problem = format!("{row} {{}} has a version above {HIGHEST_EXPECTED}");
+        let statement = format!("SELECT id FROM {table} WHERE version > {HIGHEST_EXPECTED}");
+        (problem, statement)
     });
     times.chain(versions)
 }
 
-/// The problem of a sequence of identifiers.
+/// Returns the problem of times that cannot be read, and the statement that finds its rows.
+fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, String) {
+    let TimeColumns {
+        row,
+        table,
+        id,
+        columns,
+        stored_number,
+    } = times;
+    let id = if *table == "changes" {
+        key_of_changes
+    } else {
+        id
+    };
+    let first = stored_number(Timestamp::MIN);
+    let last = stored_number(Timestamp::MAX);
+    let conditions: Vec<_> = columns
+        .iter()
+        .map(|column| format!("{column} NOT BETWEEN {first} AND {last}"))
+        .collect();
+    let statement = format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR "));
+    (format!("{row} has an invalid time"), statement)
+}
+
+/// Returns the problem of a sequence of identifiers that is close to its end. The name of the sequence takes the place
+/// of `{}`.
 pub fn exhausted_ids_problem() -> String {
     format!("the last id of {{}} is above {HIGHEST_EXPECTED}")
 }
 
-/// The result of [`super::check`].
+/// The result of a check.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Checkup {
     pub animals: u64,
@@ -193,169 +204,49 @@ pub struct Checkup {
     pub problems: Vec<String>,
 }
 
-/// Compares the values of animals with the fields, and the unique ones with their table: by the sums of
-/// hashes, so that this takes constant memory.
-pub(super) struct ValueCheck {
-    fields: FieldSet,
-    expected: u64,
-    present: u64,
-    /// The sum of the hashes of the photos of animals, without those of their table.
-    photos: u64,
-    /// The same of the sets and words in the search, of animals that are merged.
-    sets: u64,
-    words: u64,
-    /// Animals that are not merged: above the first identifier, up to the last one; and others.
-    unmerged: (i64, i64),
-    changed: RoaringTreemap,
-}
-
-impl ValueCheck {
-    pub(super) fn with(fields: FieldSet) -> Self {
-        Self {
-            fields,
-            expected: 0,
-            present: 0,
-            photos: 0,
-            sets: 0,
-            words: 0,
-            unmerged: (0, 0),
-            changed: RoaringTreemap::new(),
-        }
-    }
-
-    /// The problem with the values of an animal, if there is one.
-    pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
-        for photo in pet.photos.all() {
-            self.photos = self
-                .photos
-                .wrapping_add(hash_of(&(photo.id.to_string(), pet.id.get())));
-        }
-        if pet.withdrawn.is_none() {
-            for key in self.fields.unique_keys(&pet.fields) {
-                self.expected = self.expected.wrapping_add(hash(&key, pet.id.get()));
-            }
-        }
-        if self.is_merged(pet.id.get()) {
-            let (sets, words) = search_sets::entries(&self.fields, pet);
-            for set in sets {
-                self.sets = self.sets.wrapping_add(hash_of(&(set, pet.id.get())));
-            }
-            for word in words {
-                self.words = self.words.wrapping_add(hash_of(&(pet.id.get(), &word[..])));
-            }
-        }
-        let (FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem)) =
-            self.fields.problem_of(&pet.fields)?;
-        Some(format!("animal {} has an invalid value: {problem}", pet.id))
-    }
-
-    /// A row of the table of unique values.
-    pub(super) fn add_owner(&mut self, key: &UniqueKey, id: i64) {
-        self.present = self.present.wrapping_add(hash(key, id));
-    }
-
-    fn is_merged(&self, id: i64) -> bool {
-        let (from, until) = self.unmerged;
-        (id <= from || id > until) && !self.changed.contains(id.unsigned_abs())
-    }
-
-    /// A row of [`UNMERGED`]. All of them come before the animals.
-    pub(super) fn add_unmerged(&mut self, from: i64, until: i64) {
-        if until - from == 1 {
-            self.changed.insert(until.unsigned_abs());
-        } else {
-            self.unmerged = (from, until);
-        }
-    }
-
-    /// A row of [`SETS`].
-    pub(super) fn add_set<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
-        let (block, set): (i64, i64) = (row.value(0)?, row.value(1)?);
-        for low in search_sets::pets(row, 2)? {
-            let id = (block << word_blocks::BLOCK_BITS) | i64::from(low);
-            if self.is_merged(id) {
-                self.sets = self.sets.wrapping_sub(hash_of(&(set, id)));
-            }
-        }
-        Ok(())
-    }
-
-    /// A row of [`WORDS`].
-    pub(super) fn add_words<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
-        let block: i64 = row.value(0)?;
-        let mut words = self.words;
-        word_blocks::each(row, 1, |word, lows| {
-            for &low in lows {
-                let id = (block << word_blocks::BLOCK_BITS) | i64::from(low);
-                if self.is_merged(id) {
-                    words = words.wrapping_sub(hash_of(&(id, word)));
-                }
-            }
-        })?;
-        self.words = words;
-        Ok(())
-    }
-
-    /// A row of the table of photos.
-    pub(super) fn add_photo(&mut self, photo: String, pet: i64) {
-        self.photos = self.photos.wrapping_sub(hash_of(&(photo, pet)));
-    }
-
-    pub(super) fn disagreements(&self) -> impl Iterator<Item = String> {
-        let tables = [
-            ("unique_values", self.expected != self.present),
-            ("photos", self.photos != 0),
-            ("value_blocks", self.sets != 0),
-            ("word_blocks", self.words != 0),
-        ];
-        let wrong = tables.into_iter().filter(|(_, is_wrong)| *is_wrong);
-        wrong.map(|(table, _)| format!("{table} does not agree with the animals"))
-    }
-}
-
-fn hash(key: &UniqueKey, id: i64) -> u64 {
-    hash_of(&(key, id))
-}
-
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hash = DefaultHasher::new();
-    value.hash(&mut hash);
-    hash.finish()
-}
-
-/// The values that no other animal in the catalogue has.
+/// Selects the values that no other animal in the catalogue has.
 pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
 
-/// Animals that have the value of a unique field together, which the migration kept.
-pub(super) fn notes_of(owners: &[Owner]) -> impl Iterator<Item = String> {
-    owners.chunk_by(|one, other| one.0 == other.0).map(|of| {
-        let ids: Vec<_> = of.iter().map(|(_, id)| id.to_string()).collect();
-        let field = of.first().map_or("", |((field, _), _)| field);
-        format!(
+/// Returns a note for each value of a unique field that several animals have, which the migration kept. The owners of
+/// one value follow each other.
+pub(super) fn notes_on_shared_values(owners: &[Owner]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for owners_of_value in owners.chunk_by(|(key, _), (next_key, _)| key == next_key) {
+        let Some(((field, _), _)) = owners_of_value.first() else {
+            continue;
+        };
+        let ids: Vec<_> = owners_of_value
+            .iter()
+            .map(|(_, id)| id.to_string())
+            .collect();
+        notes.push(format!(
             "animals {} have the same {field}, which is unique; change the value of all but one",
             ids.join(" and ")
-        )
-    })
+        ));
+    }
+    notes
 }
 
-/// The animals that are not merged into the search: above an identifier, and up to another one.
+/// Selects the animals that are not merged into the search: above an identifier, and up to another one.
 pub(super) const UNMERGED: &str = "SELECT merged, last FROM search_state
     UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
-/// The sets of the search, and its words.
+/// Selects the sets of the search.
 pub(super) const SETS: &str = "SELECT block, value, pets FROM value_blocks";
+/// Selects the words of the search.
 pub(super) const WORDS: &str = "SELECT block, words FROM word_blocks";
 
-/// The photos of all animals.
+/// Selects the photos of all animals.
 pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";
 
-/// Collects the problems of one kind: the first ones, and the number of the others.
-pub(super) struct OneKind<'p> {
+/// The problems of one kind: collects the first [`MAX_REPORTED`] ones, and adds the number of the others when it is
+/// dropped.
+pub(super) struct ProblemGroup<'p> {
     problems: &'p mut Vec<String>,
     count: u64,
 }
 
-impl<'p> OneKind<'p> {
-    pub(super) fn of(problems: &'p mut Vec<String>) -> Self {
+impl<'p> ProblemGroup<'p> {
+    pub(super) fn new(problems: &'p mut Vec<String>) -> Self {
         Self { problems, count: 0 }
     }
 
@@ -367,7 +258,7 @@ impl<'p> OneKind<'p> {
     }
 }
 
-impl Drop for OneKind<'_> {
+impl Drop for ProblemGroup<'_> {
     fn drop(&mut self) {
         if self.count > MAX_REPORTED {
             self.problems

@@ -1,4 +1,4 @@
-//! Reads the rows of a database for [`super::check`], in the same way in every store.
+//! Reads the rows of a database for a check, in the same way in every store.
 
 use std::{fmt::Display, ops::ControlFlow};
 
@@ -10,144 +10,166 @@ use tokio_postgres::types::FromSql as FromPostgres;
 use super::{
     admin::{
         Parameters,
-        fields::{self, owner},
+        fields::{self, read_owner},
         keys,
     },
-    check::{Checkup, OneKind, PHOTOS, SETS, UNIQUE_VALUES, UNMERGED, ValueCheck, WORDS, notes_of},
+    check::{
+        Checkup, PHOTOS, ProblemGroup, SETS, UNIQUE_VALUES, UNMERGED, WORDS, notes_on_shared_values,
+    },
     columns::Columns,
     tables::Table,
+    value_check::ValueCheck,
     whole::{BorrowedRow, CatalogueConnection, ConnectionError},
 };
 
-/// Reports each row that a statement finds, by its first column.
-pub fn report<W: CatalogueConnection, T>(
-    connection: &W,
+/// Reports each row that a statement finds. The first column of the row takes the place of `{}` in `problem`.
+pub fn report_rows<C: CatalogueConnection, T>(
+    connection: &C,
     problem: &str,
-    find: &str,
+    statement: &str,
     values: Parameters<'_>,
-    found: &mut Checkup,
-) -> Result<(), ConnectionError<W>>
+    checkup: &mut Checkup,
+) -> Result<(), ConnectionError<C>>
 where
     T: Display + FromSqlite + for<'r> FromPostgres<'r>,
 {
-    let mut problems = OneKind::of(&mut found.problems);
-    each(connection, find, values, |row| {
-        problems.add(problem.replace("{}", &row.value::<T>(0)?.to_string()));
+    let mut problems = ProblemGroup::new(&mut checkup.problems);
+    for_each_row(connection, statement, values, |row| {
+        let name: T = row.value(0)?;
+        problems.add(problem.replace("{}", &name.to_string()));
         Ok(())
     })
 }
 
-/// Reads each row of a result.
-fn each<W: CatalogueConnection>(
-    connection: &W,
+/// Calls `visitor` with each row of a result.
+fn for_each_row<C: CatalogueConnection>(
+    connection: &C,
     sql: &str,
     values: Parameters<'_>,
-    mut read: impl FnMut(&BorrowedRow<'_, W>) -> Result<(), ConnectionError<W>>,
-) -> Result<(), ConnectionError<W>> {
-    connection.each(sql, values, |row| read(row).map(ControlFlow::Continue))
+    mut visitor: impl FnMut(&BorrowedRow<'_, C>) -> Result<(), ConnectionError<C>>,
+) -> Result<(), ConnectionError<C>> {
+    connection.for_each_row(sql, values, |row| visitor(row).map(ControlFlow::Continue))
 }
 
-/// Reads each row of a result. What its content makes invalid is a problem of the row, which `what`
-/// names.
-fn read_each<W: CatalogueConnection>(
-    connection: &W,
-    sql: &str,
-    mut problems: OneKind<'_>,
-    what: impl Fn(&BorrowedRow<'_, W>) -> Result<Option<String>, ConnectionError<W>>,
-    mut read: impl FnMut(&BorrowedRow<'_, W>, &mut OneKind<'_>) -> Result<(), ConnectionError<W>>,
-) -> Result<(), ConnectionError<W>> {
-    each(connection, sql, &[], |row| match read(row, &mut problems) {
-        Err(error) if W::is_content_error(&error) => {
-            if let Some(what) = what(row)? {
-                problems.add(format!("{what} is invalid: {error}"));
-            }
-            Ok(())
-        }
-        done => done,
-    })
-}
-
-/// Reads everything, and compares the values of animals with the fields. Returns how many animals are
-/// in the catalogue.
-pub fn values<W: CatalogueConnection>(
-    connection: &mut W,
-    found: &mut Checkup,
-) -> Result<u64, ConnectionError<W>> {
-    let mut values =
-        ValueCheck::with(connection.run(&(), |connection, ()| fields::list(connection).boxed())?);
-    let mut animals = 0;
-    each(connection, UNMERGED, &[], |row| {
-        values.add_unmerged(row.value(0)?, row.value(1)?);
+/// Reads the values of animals, and the tables that are made of them. Returns the number of animals in the catalogue.
+pub fn check_values<C: CatalogueConnection>(
+    connection: &mut C,
+    checkup: &mut Checkup,
+) -> Result<u64, ConnectionError<C>> {
+    let fields = connection.run(&(), |connection, ()| {
+        fields::read_fields(connection).boxed()
+    })?;
+    let mut check = ValueCheck::new(fields);
+    for_each_row(connection, UNMERGED, &[], |row| {
+        check.add_unmerged(row.value(0)?, row.value(1)?);
         Ok(())
     })?;
+    let mut pet_count = 0;
     for table in Table::ALL {
-        let name = |row: &BorrowedRow<'_, W>| {
-            let is_reported = W::is_checked(table, row)?;
-            let id: i64 = row.value(0)?;
-            Ok((!is_reported).then(|| format!("{} {id}", table.row())))
-        };
-        let problems = OneKind::of(&mut found.problems);
-        read_each(
-            connection,
-            &W::select_all(table),
-            problems,
-            name,
-            |row, problems| {
-                if let Resource::Pet(pet) = table.read(row)? {
-                    animals += u64::from(pet.withdrawn.is_none());
-                    values
-                        .add_pet(&pet)
-                        .into_iter()
-                        .for_each(|problem| problems.add(problem));
-                }
-                Ok(())
-            },
-        )?;
+        pet_count += check_table(connection, table, &mut check, checkup)?;
     }
-    each(connection, UNIQUE_VALUES, &[], |row| {
-        values.add_owner(&(row.value(0)?, row.value(1)?), row.value(2)?);
+
+    for_each_row(connection, UNIQUE_VALUES, &[], |row| {
+        let key = (row.value(0)?, row.value(1)?);
+        check.add_unique_value(&key, row.value(2)?);
         Ok(())
     })?;
     let mut owners = Vec::new();
-    each(connection, fields::SHARED, &[&i64::MAX], |row| {
-        owners.push(owner(row)?);
+    for_each_row(connection, fields::SHARED, &[&i64::MAX], |row| {
+        owners.push(read_owner(row)?);
         Ok(())
     })?;
-    found.notes.extend(notes_of(&owners));
-    each(connection, PHOTOS, &[], |row| {
-        values.add_photo(row.value(0)?, row.value(1)?);
+    checkup.notes.extend(notes_on_shared_values(&owners));
+    for_each_row(connection, PHOTOS, &[], |row| {
+        check.add_photo(row.value(0)?, row.value(1)?);
         Ok(())
     })?;
-    let problems = OneKind::of(&mut found.problems);
-    let sets = |_: &BorrowedRow<'_, W>| Ok(Some("value_blocks".to_owned()));
-    read_each(connection, SETS, problems, sets, |row, _| {
-        values.add_set(row)
-    })?;
-    let problems = OneKind::of(&mut found.problems);
-    let words = |_: &BorrowedRow<'_, W>| Ok(Some("word_blocks".to_owned()));
-    read_each(connection, WORDS, problems, words, |row, _| {
-        values.add_words(row)
-    })?;
-    found.problems.extend(values.disagreements());
-    Ok(animals)
+
+    check_search(connection, &mut check, checkup)?;
+    checkup.problems.extend(check.disagreements());
+    Ok(pet_count)
 }
 
-/// Reads the API keys.
-pub fn api_keys<W: CatalogueConnection>(
-    connection: &W,
-    found: &mut Checkup,
-) -> Result<(), ConnectionError<W>> {
-    each(connection, keys::LIST, &[], |row| {
-        found.keys += 1;
-        match keys::key_of(row) {
-            Err(error) if W::is_content_error(&error) => {
-                let id: i64 = row.value(0)?;
-                found
-                    .problems
-                    .push(format!("API key {id} is invalid: {error}"));
+/// Reads the animals, orders or categories in a table. Returns the number of animals in the catalogue.
+fn check_table<C: CatalogueConnection>(
+    connection: &C,
+    table: Table,
+    check: &mut ValueCheck,
+    checkup: &mut Checkup,
+) -> Result<u64, ConnectionError<C>> {
+    let mut pet_count = 0;
+    let mut problems = ProblemGroup::new(&mut checkup.problems);
+    for_each_row(connection, &C::select_all(table), &[], |row| {
+        match table.read(row) {
+            Ok(Resource::Pet(pet)) => {
+                pet_count += u64::from(pet.withdrawn.is_none());
+                if let Some(problem) = check.add_pet(&pet) {
+                    problems.add(problem);
+                }
             }
-            other => drop(other?),
+            Ok(Resource::Order(_) | Resource::Category(_)) => {}
+            Err(error) if C::is_content_error(&error) => {
+                if !C::is_checked_elsewhere(table, row)? {
+                    let id: i64 = row.value(0)?;
+                    problems.add(format!("{} {id} is invalid: {error}", table.row_noun()));
+                }
+            }
+            Err(error) => return Err(error),
         }
         Ok(())
+    })?;
+    Ok(pet_count)
+}
+
+/// Reads the sets and the words of the search.
+fn check_search<C: CatalogueConnection>(
+    connection: &C,
+    check: &mut ValueCheck,
+    checkup: &mut Checkup,
+) -> Result<(), ConnectionError<C>> {
+    let mut set_problems = ProblemGroup::new(&mut checkup.problems);
+    for_each_row(connection, SETS, &[], |row| {
+        report_content_error::<C>(check.add_set(row), "value_blocks", &mut set_problems)
+    })?;
+    drop(set_problems);
+
+    let mut word_problems = ProblemGroup::new(&mut checkup.problems);
+    for_each_row(connection, WORDS, &[], |row| {
+        report_content_error::<C>(check.add_words(row), "word_blocks", &mut word_problems)
+    })
+}
+
+/// Turns the error of a row whose content is invalid into a problem. `row` names the row.
+fn report_content_error<C: CatalogueConnection>(
+    result: Result<(), ConnectionError<C>>,
+    row: &str,
+    problems: &mut ProblemGroup<'_>,
+) -> Result<(), ConnectionError<C>> {
+    match result {
+        Err(error) if C::is_content_error(&error) => {
+            problems.add(format!("{row} is invalid: {error}"));
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Reads the API keys, and counts them.
+pub fn check_api_keys<C: CatalogueConnection>(
+    connection: &C,
+    checkup: &mut Checkup,
+) -> Result<(), ConnectionError<C>> {
+    for_each_row(connection, keys::LIST, &[], |row| {
+        checkup.keys += 1;
+        match keys::read_key(row) {
+            Ok(_) => Ok(()),
+            Err(error) if C::is_content_error(&error) => {
+                let id: i64 = row.value(0)?;
+                let problem = format!("API key {id} is invalid: {error}");
+                checkup.problems.push(problem);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     })
 }

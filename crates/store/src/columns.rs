@@ -25,78 +25,92 @@ pub enum Value<'v> {
     Blob(&'v [u8]),
 }
 
-/// A row of a database. The functions that make values of it are the same in every store.
+/// A row of a database. The functions that make values of it are the same in every store. Columns count from 0.
 pub trait Columns {
     type Error;
 
-    fn value<T>(&self, at: usize) -> Result<T, Self::Error>
+    /// Reads the value of a column.
+    fn value<T>(&self, column: usize) -> Result<T, Self::Error>
     where
         T: FromSqlite + for<'r> FromPostgres<'r>;
 
-    /// The text in a column, if it has a value.
-    fn text(&self, at: usize) -> Result<Option<&str>, Self::Error>;
+    /// Reads the text in a column, if it has a value.
+    fn text(&self, column: usize) -> Result<Option<&str>, Self::Error>;
 
-    /// Reports a value that the service has never written.
-    fn invalid(&self, at: usize) -> Self::Error;
+    /// Returns the error of a column with a value that the service has never written.
+    fn invalid(&self, column: usize) -> Self::Error;
 
-    /// The parsed text of a column, if it has a value.
+    /// Parses the text in a column, if it has a value.
     fn optional_parsed<T>(
         &self,
-        at: usize,
+        column: usize,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Self::Error> {
-        self.text(at)?
-            .map(|text| parse(text).ok_or_else(|| self.invalid(at)))
-            .transpose()
+        match self.text(column)? {
+            Some(text) => parse(text).map(Some).ok_or_else(|| self.invalid(column)),
+            None => Ok(None),
+        }
     }
 
-    /// The parsed text of a column.
+    /// Parses the text in a column.
     fn parsed<T>(
         &self,
-        at: usize,
+        column: usize,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, Self::Error> {
-        self.optional_parsed(at, parse)?
-            .ok_or_else(|| self.invalid(at))
+        self.optional_parsed(column, parse)?
+            .ok_or_else(|| self.invalid(column))
     }
 
-    /// The decoded bytes of a column, if it has a value.
+    /// Decodes the bytes in a column, if it has a value.
     fn optional_decoded<T>(
         &self,
-        at: usize,
+        column: usize,
         decode: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<Option<T>, Self::Error> {
-        let bytes: Option<Vec<u8>> = self.value(at)?;
-        bytes
-            .map(|bytes| decode(&bytes).ok_or_else(|| self.invalid(at)))
-            .transpose()
+        match self.value::<Option<Vec<u8>>>(column)? {
+            Some(bytes) => decode(&bytes).map(Some).ok_or_else(|| self.invalid(column)),
+            None => Ok(None),
+        }
     }
 
-    /// The bytes in a column, which are always as many.
-    fn bytes<const N: usize>(&self, at: usize) -> Result<[u8; N], Self::Error> {
-        self.value::<Vec<u8>>(at)?
+    /// Reads the bytes in a column whose values all have the length `N`.
+    fn bytes<const N: usize>(&self, column: usize) -> Result<[u8; N], Self::Error> {
+        self.value::<Vec<u8>>(column)?
             .try_into()
-            .map_err(|_| self.invalid(at))
+            .map_err(|_| self.invalid(column))
     }
 
-    /// The time in a column, in milliseconds.
-    fn optional_time(&self, at: usize) -> Result<Option<Timestamp>, Self::Error> {
-        let time = |value| clock::at_millisecond(value).ok_or_else(|| self.invalid(at));
-        self.value::<Option<i64>>(at)?.map(time).transpose()
+    /// Reads the time in a column, in milliseconds, if it has a value.
+    fn optional_time(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
+        match self.value(column)? {
+            Some(millisecond) => clock::at_millisecond(millisecond)
+                .map(Some)
+                .ok_or_else(|| self.invalid(column)),
+            None => Ok(None),
+        }
     }
 
-    fn time(&self, at: usize) -> Result<Timestamp, Self::Error> {
-        self.optional_time(at)?.ok_or_else(|| self.invalid(at))
+    /// Reads the time in a column, in milliseconds.
+    fn time(&self, column: usize) -> Result<Timestamp, Self::Error> {
+        self.optional_time(column)?
+            .ok_or_else(|| self.invalid(column))
     }
 
-    /// The time in a column, in seconds.
-    fn optional_second(&self, at: usize) -> Result<Option<Timestamp>, Self::Error> {
-        let time = |value| Timestamp::from_second(value).map_err(|_| self.invalid(at));
-        self.value::<Option<i64>>(at)?.map(time).transpose()
+    /// Reads the time in a column, in seconds, if it has a value.
+    fn optional_second(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
+        match self.value(column)? {
+            Some(second) => Timestamp::from_second(second)
+                .map(Some)
+                .map_err(|_| self.invalid(column)),
+            None => Ok(None),
+        }
     }
 
-    fn second(&self, at: usize) -> Result<Timestamp, Self::Error> {
-        self.optional_second(at)?.ok_or_else(|| self.invalid(at))
+    /// Reads the time in a column, in seconds.
+    fn second(&self, column: usize) -> Result<Timestamp, Self::Error> {
+        self.optional_second(column)?
+            .ok_or_else(|| self.invalid(column))
     }
 }
 
@@ -107,11 +121,12 @@ pub(super) trait Cell: Sized {
 
     fn value(&self) -> Value<'_>;
 
-    /// `None` if the column has no value.
-    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error>;
+    /// Reads the value of a column; `None` if it has no value.
+    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error>;
 
-    fn read<R: Columns>(row: &R, at: usize) -> Result<Self, R::Error> {
-        Self::find(row, at)?.ok_or_else(|| row.invalid(at))
+    /// Reads the value of a column that always has one.
+    fn read<R: Columns>(row: &R, column: usize) -> Result<Self, R::Error> {
+        Self::find(row, column)?.ok_or_else(|| row.invalid(column))
     }
 }
 
@@ -122,23 +137,42 @@ impl<T: Cell> Cell for Option<T> {
         self.as_ref().map_or(Value::Null, T::value)
     }
 
-    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        T::find(row, at).map(Some)
+    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+        T::find(row, column).map(Some)
     }
 }
 
-/// Declares the types of values in PostgreSQL, how they are written, and how they are read.
+/// Implements [`Cell`] for types: their type in PostgreSQL, how a value is written, and how it is read.
+///
+/// It is a macro because the types have no trait in common.
+///
+/// ```ignore
+/// cells! {
+///     PetStatus, "text": |status| Value::Text(status.as_str()), |row, column| parse_word(row, column);
+/// }
+/// // becomes
+/// impl Cell for PetStatus {
+///     const TYPE: &'static str = "text";
+///     fn value(&self) -> Value<'_> {
+///         let status = self;
+///         Value::Text(status.as_str())
+///     }
+///     fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+///         parse_word(row, column)
+///     }
+/// }
+/// ```
 macro_rules! cells {
-    ($($type:ty, $column:literal: |$of:ident| $value:expr, |$row:ident, $at:ident| $find:expr;)+) => {
+    ($($type:ty, $column_type:literal: |$cell:ident| $value:expr, |$row:ident, $column:ident| $find:expr;)+) => {
         $(impl Cell for $type {
-            const TYPE: &'static str = $column;
+            const TYPE: &'static str = $column_type;
 
             fn value(&self) -> Value<'_> {
-                let $of = self;
+                let $cell = self;
                 $value
             }
 
-            fn find<R: Columns>($row: &R, $at: usize) -> Result<Option<Self>, R::Error> {
+            fn find<R: Columns>($row: &R, $column: usize) -> Result<Option<Self>, R::Error> {
                 $find
             }
         })+
@@ -146,17 +180,24 @@ macro_rules! cells {
 }
 
 cells! {
-    i64, "bigint": |of| Value::Integer(*of), |row, at| row.value(at);
-    bool, "boolean": |of| Value::Boolean(*of), |row, at| row.value(at);
-    Timestamp, "bigint": |of| Value::Integer(of.as_millisecond()), |row, at| row.optional_time(at);
-    PetId, "bigint": |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
-    OrderId, "bigint": |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
-    PetName, "text": |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
-    Contact, "text": |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
-    Decimal, "text": |of| Value::Text(of.as_str()), |row, at| row.optional_parsed(at, Decimal::new);
-    PetStatus, "text": |of| Value::Text(of.as_str()), |row, at| word(row, at);
-    OrderStatus, "text": |of| Value::Text(of.as_str()), |row, at| word(row, at);
-    WithdrawalReason, "text": |of| Value::Text(of.as_str()), |row, at| word(row, at);
+    i64, "bigint": |number| Value::Integer(*number), |row, column| row.value(column);
+    bool, "boolean": |flag| Value::Boolean(*flag), |row, column| row.value(column);
+    Timestamp, "bigint":
+        |time| Value::Integer(time.as_millisecond()), |row, column| row.optional_time(column);
+    PetId, "bigint":
+        |id| Value::Integer(id.get()), |row, column| convert_integer(row, column, Self::new);
+    OrderId, "bigint":
+        |id| Value::Integer(id.get()), |row, column| convert_integer(row, column, Self::new);
+    PetName, "text":
+        |name| Value::Text(name.as_str()), |row, column| convert_text(row, column, Self::new);
+    Contact, "text":
+        |contact| Value::Text(contact.as_str()), |row, column| convert_text(row, column, Self::new);
+    Decimal, "text":
+        |decimal| Value::Text(decimal.as_str()), |row, column| row.optional_parsed(column, Decimal::new);
+    PetStatus, "text": |status| Value::Text(status.as_str()), |row, column| parse_word(row, column);
+    OrderStatus, "text": |status| Value::Text(status.as_str()), |row, column| parse_word(row, column);
+    WithdrawalReason, "text":
+        |reason| Value::Text(reason.as_str()), |row, column| parse_word(row, column);
 }
 
 impl<const MAX: usize, const MIN: usize> Cell for Text<MAX, MIN> {
@@ -166,8 +207,8 @@ impl<const MAX: usize, const MIN: usize> Cell for Text<MAX, MIN> {
         Value::Text(self.as_str())
     }
 
-    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        text(row, at, Self::new)
+    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+        convert_text(row, column, Self::new)
     }
 }
 
@@ -178,8 +219,8 @@ impl Cell for FieldValues {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
 
-    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        row.optional_parsed(at, json::read_stored_fields)
+    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+        row.optional_parsed(column, json::read_stored_fields)
             .map(|values| Some(values.unwrap_or_default()))
     }
 }
@@ -191,30 +232,36 @@ impl Cell for Photos {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
 
-    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        row.optional_parsed(at, json::read_photos)
+    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+        row.optional_parsed(column, json::read_photos)
             .map(|photos| Some(photos.unwrap_or_default()))
     }
 }
 
-fn identifier<R: Columns, T>(
+/// Reads the integer in a column and converts it, if the column has a value.
+fn convert_integer<R: Columns, T>(
     row: &R,
-    at: usize,
-    new: impl FnOnce(i64) -> Option<T>,
+    column: usize,
+    convert: impl FnOnce(i64) -> Option<T>,
 ) -> Result<Option<T>, R::Error> {
-    let id: Option<i64> = row.value(at)?;
-    id.map(|id| new(id).ok_or_else(|| row.invalid(at)))
-        .transpose()
+    match row.value(column)? {
+        Some(integer) => convert(integer)
+            .map(Some)
+            .ok_or_else(|| row.invalid(column)),
+        None => Ok(None),
+    }
 }
 
-fn text<R: Columns, T>(
+/// Reads the text in a column and converts it, if the column has a value.
+fn convert_text<R: Columns, T>(
     row: &R,
-    at: usize,
-    new: impl FnOnce(String) -> Option<T>,
+    column: usize,
+    convert: impl FnOnce(String) -> Option<T>,
 ) -> Result<Option<T>, R::Error> {
-    row.optional_parsed(at, |text| new(text.to_owned()))
+    row.optional_parsed(column, |text| convert(text.to_owned()))
 }
 
-fn word<R: Columns, T: FromStr>(row: &R, at: usize) -> Result<Option<T>, R::Error> {
-    row.optional_parsed(at, |text| text.parse().ok())
+/// Parses the word in a column, if the column has a value.
+fn parse_word<R: Columns, T: FromStr>(row: &R, column: usize) -> Result<Option<T>, R::Error> {
+    row.optional_parsed(column, |text| text.parse().ok())
 }

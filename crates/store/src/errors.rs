@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use petstore_observe::log::chain;
 
-/// Why a store failed.
+/// The reason for which a store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// The store has reached a limit. Nothing was done, and the same request may succeed in a
@@ -32,8 +32,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The error of a request of which a part may have been done.
-    pub fn after_a_write(self) -> Self {
+    /// Returns the error of a request that may have been carried out in part.
+    pub fn into_unknown_outcome(self) -> Self {
         match self {
             Self::Full(cause)
             | Self::NulInText(cause)
@@ -48,12 +48,12 @@ impl StoreError {
 /// The cause of an error: for the log, never for a client.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// A cause that is only a text.
+/// Makes a cause that is only a text.
 pub fn cause(text: &str) -> Cause {
     Cause::from(Box::<dyn std::error::Error + Send + Sync>::from(text))
 }
 
-/// Why a database could not be opened, in one line for the operator.
+/// The reason for which a database could not be opened, in one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The database does not exist, and was not to be created.
@@ -73,7 +73,7 @@ pub enum OpenError {
     #[error("cannot open the database {path}: {what}")]
     BadSetting {
         path: String,
-        /// What is wrong, and what to do.
+        /// The fault, and what the operator must do.
         what: String,
     },
     /// The file is something else.

@@ -1,4 +1,4 @@
-//! What an operator asks of a store.
+//! The state of a store, for its operator.
 
 use async_trait::async_trait;
 use petstore_observe::metrics::Exposition;
@@ -12,7 +12,7 @@ pub trait Health: Send + Sync {
     async fn check_ready(&self) -> Result<(), StoreError>;
 
     /// Waits until this process can never write again, and returns why. The log says what to do.
-    async fn ended(&self) -> StoreError;
+    async fn wait_for_end(&self) -> StoreError;
 
     /// Writes the store's metrics.
     fn expose(&self, page: &mut Exposition);

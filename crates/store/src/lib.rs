@@ -18,6 +18,7 @@ pub mod request_rows;
 pub mod state;
 mod store_area;
 pub mod tables;
+mod value_check;
 pub mod whole;
 
 pub use self::errors::cause;
@@ -35,24 +36,44 @@ pub use self::{
     store_area::{ExecutionOutcome, ExecutionRenderer, StoreArea},
 };
 
-/// Declares a trait for all that promise each of these.
-macro_rules! all {
-    ($(#[$about:meta])* $name:ident: $($promise:ident),+) => {
-        $(#[$about])*
-        pub trait $name: $($promise +)+ {}
-
-        impl<S: $($promise +)+> $name for S {}
-    };
-}
-
-all! {
 /// Stores everything that the service needs: one trait for each aggregate.
 ///
 /// Every method may fail with any [`StoreError`]. A missing row is `Ok(None)`, not an error. When a
 /// method returns success, its changes are on disk, and every later call sees them. Every future
 /// may be dropped at any time: then the work is done completely or not at all.
 ///
-/// A method that carries out the act of an actor takes a [`petstore_domain::WriteContext`]. Those that
+/// A method that carries out the act of an actor takes a [`petstore_domain::WriteContext`]. Methods that
 /// only keep the store tidy take none, because nobody asks later who did that.
-Store: Pets, StoreArea, Lists, Offers, Fields, StoreProfile, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
+pub trait Store:
+    Pets
+    + StoreArea
+    + Lists
+    + Offers
+    + Fields
+    + StoreProfile
+    + PhotoFiles
+    + Journal
+    + Webhooks
+    + Keys
+    + Staff
+    + Requests
+    + Health
+{
+}
+
+impl<S> Store for S where
+    S: Pets
+        + StoreArea
+        + Lists
+        + Offers
+        + Fields
+        + StoreProfile
+        + PhotoFiles
+        + Journal
+        + Webhooks
+        + Keys
+        + Staff
+        + Requests
+        + Health
+{
 }

@@ -1,16 +1,17 @@
-//! What to do when a database is opened.
+//! The treatment of a database that is opened.
 
 use std::collections::BTreeMap;
 
 use petstore_domain::store_area::FieldLabels;
 
-/// How to treat a database that does not exist, or has an older schema.
+/// The treatment of a database that does not exist, or has an older schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
     /// Create a missing database, and migrate an older one. Only `petstore serve` does this:
     /// otherwise a command could change the schema under a running service.
     CreateAndMigrate,
-    /// The same, and the fields of a database that was missing get these labels.
+    /// Create and migrate as [`Self::CreateAndMigrate`], and give these labels to the fields of a database that was
+    /// missing.
     CreateLabelled(&'static [FieldLabels]),
     /// Create a missing database, and reject an older one.
     Create,
@@ -24,27 +25,24 @@ impl OpenMode {
         matches!(self, Self::CreateAndMigrate | Self::CreateLabelled(_))
     }
 
-    /// The labels for the fields of a new database, if they are not those of the schema: label, labels of
-    /// choices as JSON, and name, as [`SET_LABELS`] has them.
+    /// Returns the parameters of [`SET_LABELS`] for each field of a new database whose label is not the label of the
+    /// schema: the label, the labels of the choices as JSON, and the name of the field.
     pub fn labels(self) -> impl Iterator<Item = (&'static str, Option<String>, &'static str)> {
-        let all = if let Self::CreateLabelled(labels) = self {
-            labels
-        } else {
-            &[]
+        let labelled_fields = match self {
+            Self::CreateLabelled(labels) => labels,
+            _ => &[],
         };
-        all.iter().map(
-            |FieldLabels {
-                 name,
-                 label,
-                 choices,
-             }| {
-                let labels: BTreeMap<_, _> = choices.iter().copied().collect();
-                let labels = (!labels.is_empty()).then(|| serde_json::json!(labels).to_string());
-                (*label, labels, *name)
-            },
-        )
+        labelled_fields.iter().map(|field| {
+            let choice_labels: BTreeMap<_, _> = field.choices.iter().copied().collect();
+            let choice_labels_json = if choice_labels.is_empty() {
+                None
+            } else {
+                Some(serde_json::json!(choice_labels).to_string())
+            };
+            (field.label, choice_labels_json, field.name)
+        })
     }
 }
 
-/// For both stores.
+/// Sets the label and the labels of the choices of a field of a new database, in both stores.
 pub const SET_LABELS: &str = "UPDATE fields SET label = $1, choice_labels = $2 WHERE name = $3";

@@ -12,7 +12,7 @@ use super::{PetVisitor, StoreError, cause};
 /// After this many bytes of names, other tasks get a turn: a tenth of a millisecond of rendering.
 pub const TURN: usize = 64 << 10;
 
-/// The animals of a page, copied from their rows. So each is visited once, even if the store has to
+/// The animals of a page, copied from their rows. So each animal is visited once, even if the store has to
 /// read the page again, and no connection waits for the visitor.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
@@ -49,48 +49,53 @@ impl Page {
         });
     }
 
-    /// Calls `visit` with each animal, and returns the last one if more follow.
-    pub async fn visit(&self, visit: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
-        let (mut pets, mut names) = (self.pets.iter(), self.names.as_str());
-        while visit_some(&mut pets, &mut names, visit)? {
+    /// Calls `visitor` with each animal, and returns the last one if more follow.
+    pub async fn visit(&self, visitor: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
+        let mut unvisited = Unvisited {
+            pets: self.pets.iter(),
+            names: &self.names,
+        };
+        while unvisited.visit_for_one_turn(visitor)? {
             task::yield_now().await;
         }
-        Ok(self
-            .pets
-            .last()
-            .map(|pet| pet.id)
-            .filter(|_| self.more_follow))
+        if !self.more_follow {
+            return Ok(None);
+        }
+        Ok(self.pets.last().map(|pet| pet.id))
     }
 }
 
-/// Visits animals for one turn. Returns whether it ended before all were visited.
-fn visit_some(
-    pets: &mut slice::Iter<'_, Entry>,
-    names: &mut &str,
-    visit: PetVisitor<'_>,
-) -> Result<bool, StoreError> {
-    let mut rest = *names;
-    for &Entry {
-        id,
-        name,
-        category_id,
-        status,
-    } in pets
-    {
-        let split = rest.split_at_checked(name);
-        let (name, after) =
-            split.ok_or_else(|| StoreError::Internal(cause("a name is not valid UTF-8")))?;
-        visit(PetRef {
+/// The animals of a page that were not visited yet, and their names.
+struct Unvisited<'p> {
+    pets: slice::Iter<'p, Entry>,
+    names: &'p str,
+}
+
+impl Unvisited<'_> {
+    /// Visits animals for one turn. Returns whether the turn ended before all were visited.
+    fn visit_for_one_turn(&mut self, visitor: PetVisitor<'_>) -> Result<bool, StoreError> {
+        let length_before = self.names.len();
+        for &Entry {
             id,
-            name,
+            name: name_length,
             category_id,
             status,
-        });
-        rest = after;
-        if names.len() - rest.len() >= TURN {
-            *names = rest;
-            return Ok(true);
+        } in &mut self.pets
+        {
+            let Some((name, names_after)) = self.names.split_at_checked(name_length) else {
+                return Err(StoreError::Internal(cause("a name is not valid UTF-8")));
+            };
+            visitor(PetRef {
+                id,
+                name,
+                category_id,
+                status,
+            });
+            self.names = names_after;
+            if length_before - self.names.len() >= TURN {
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
-    Ok(false)
 }

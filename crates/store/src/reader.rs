@@ -1,4 +1,4 @@
-//! The reading half of a store, for those that must not write.
+//! The reading half of a store, for callers that must not write.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use petstore_domain::{
 
 use crate::{Return, Store, StoreError, Version};
 
-/// A handle to a store that has no method that writes. It reads what the public sees. The trait of each method says
+/// A handle to a store, without the methods that write. It reads what the public sees. The trait of each method says
 /// what the method promises.
 #[derive(Clone)]
 pub struct StoreReader(Arc<dyn Store>);

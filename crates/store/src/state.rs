@@ -17,11 +17,11 @@ use petstore_domain::{
     },
 };
 
-use super::journal_rows::{Entry, shown};
+use super::journal_rows::{LogEntry, representation};
 
-/// How many bytes the representations before and after the commands may have together, as the log
-/// keeps them. That of a subject which stays as it is counts twice, as if it had changed, so this
-/// also limits the response. One command never has so many.
+/// The maximum number of bytes that the representations before and after the commands may have together, as the log
+/// keeps them. The representation of a subject which stays as it is counts twice, as if it had changed, so this
+/// also limits the response. One command never has more bytes.
 const MAX_BYTES: usize = 2 << 20;
 
 /// A resource as it was read, and as the commands so far leave it. `None` if it does not exist.
@@ -32,10 +32,10 @@ pub struct Versions<T> {
 }
 
 impl<T: Clone + PartialEq> Versions<T> {
-    fn unchanged(read: T) -> Self {
+    fn unchanged(resource: T) -> Self {
         Self {
-            now: Some(read.clone()),
-            read: Some(read),
+            now: Some(resource.clone()),
+            read: Some(resource),
         }
     }
 
@@ -72,60 +72,61 @@ pub struct State {
     pub owners: BTreeMap<Owner, Versions<()>>,
     pub decisions: Vec<Decision>,
     /// The changes of the decisions, for the log.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LogEntry>,
+    /// The number of bytes that count for [`MAX_BYTES`].
     bytes: usize,
 }
 
 impl State {
-    /// Adds what was read, unless it is already there.
-    pub fn add(&mut self, read: impl Into<Resource>) {
-        match read.into() {
+    /// Adds a resource as it was read, unless it is already there.
+    pub fn add(&mut self, resource: impl Into<Resource>) {
+        match resource.into() {
             Resource::Pet(pet) => {
-                self.pets
-                    .entry(pet.id)
-                    .or_insert_with(|| Versions::unchanged(pet));
+                let entry = self.pets.entry(pet.id);
+                entry.or_insert_with(|| Versions::unchanged(pet));
             }
             Resource::Order(order) => {
-                self.orders
-                    .entry(order.id)
-                    .or_insert_with(|| Versions::unchanged(order));
+                let entry = self.orders.entry(order.id);
+                entry.or_insert_with(|| Versions::unchanged(order));
             }
             Resource::Category(category) => {
-                let of = self.categories.entry(category.id);
-                of.or_insert_with(|| Versions::unchanged(category));
+                let entry = self.categories.entry(category.id);
+                entry.or_insert_with(|| Versions::unchanged(category));
             }
         }
+    }
+
+    /// Returns an animal as the commands so far leave it.
+    fn current_pet(&self, id: PetId) -> Option<&StorePet> {
+        self.pets.get(&id)?.now.as_ref()
     }
 
     /// Whether the decision about a command needs the fields: it gives values, an animal that has
     /// values leaves the catalogue or comes back, or an order gets the price of its animal.
     pub fn needs_fields(&self, command: &Command) -> bool {
-        let has_values = |id| {
-            let pet = self.pets.get(id).and_then(|pet| pet.now.as_ref());
-            pet.is_some_and(|pet| !pet.fields.is_empty())
-        };
         match command {
-            Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => has_values(id),
+            Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => self
+                .current_pet(*id)
+                .is_some_and(|pet| !pet.fields.is_empty()),
             Command::PlaceOrder(NewOrder {
                 pet_id,
                 price: Patch::Keep,
                 ..
-            }) => {
-                let pet = self.pets.get(pet_id).and_then(|pet| pet.now.as_ref());
-                pet.is_some_and(|pet| pet.price().is_some())
-            }
+            }) => self
+                .current_pet(*pet_id)
+                .is_some_and(|pet| pet.price().is_some()),
             _ => command.fields().is_some_and(|fields| !fields.is_empty()),
         }
     }
 
-    /// The unique values that an animal has after a command.
+    /// Returns the unique values that an animal has after a command.
     pub fn keys_to_read(&self, command: &Command) -> Vec<UniqueKey> {
-        let given = command.field_values();
-        let mut keys: Vec<_> = given
+        let given_values = command.field_values();
+        let mut keys: Vec<_> = given_values
             .filter_map(|(name, value)| self.fields.unique_key(name, value))
             .collect();
         if let Command::RestorePet { id, .. } = command
-            && let Some(pet) = self.pets.get(id).and_then(|pet| pet.now.as_ref())
+            && let Some(pet) = self.current_pet(*id)
         {
             keys.extend(self.fields.unique_keys(&pet.fields));
         }
@@ -139,7 +140,7 @@ impl State {
             .or_insert(Versions::unchanged(()));
     }
 
-    /// The fields to which the commands gave values, and which may be examined now.
+    /// Returns the fields to which the commands gave values, and which may be examined now.
     pub fn examined<'c>(&self, commands: impl Iterator<Item = &'c Command>) -> BTreeSet<String> {
         let names = commands
             .flat_map(Command::field_values)
@@ -150,7 +151,7 @@ impl State {
             .collect()
     }
 
-    /// Decides about the next command, which sees the effect of those before it. Everything that it
+    /// Decides about the next command, which sees the effect of the commands before it. Everything that it
     /// is about must have been added. After a refusal, nothing may be written.
     pub fn decide(
         &mut self,
@@ -158,17 +159,26 @@ impl State {
         new: NewIds,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let decision = decide(command, &self.present(command, new), now)
-            .map_err(|refusal| self.before_all(refusal))?;
-        let first = self.entries.len();
-        self.entries.extend(decision.changes.iter().map(Entry::of));
-        self.bytes += match &decision.result {
-            Some(same) if decision.changes.is_empty() => 2 * shown(same).len(),
-            _ => self.entries[first..].iter().map(Entry::length).sum(),
+        let present = self.present(command, new);
+        let decision = match decide(command, &present, now) {
+            Ok(decision) => decision,
+            Err(refusal) => return Err(self.refuse_batch(refusal)),
         };
+
+        for change in &decision.changes {
+            let entry = LogEntry::from_change(change);
+            self.bytes += entry.length();
+            self.entries.push(entry);
+        }
+        if decision.changes.is_empty()
+            && let Some(unchanged) = &decision.result
+        {
+            self.bytes += 2 * representation(unchanged).len();
+        }
         if self.bytes > MAX_BYTES {
             return Err(Refusal::TooLong);
         }
+
         self.apply(&decision);
         self.decisions.push(decision);
         Ok(())
@@ -181,21 +191,27 @@ impl State {
             || self.categories.values().any(Versions::is_changed)
     }
 
-    /// The order that holds this animal.
+    /// Returns the order that holds an animal.
     pub fn holder(&self, pet: PetId) -> Option<&Order> {
         let mut orders = self.orders.values().filter_map(|order| order.now.as_ref());
         orders.find(|order| order.holds && order.pet_id == pet)
     }
 
+    /// Returns what the decision about a command needs to know.
     fn present(&self, command: &Command, new: NewIds) -> Present {
-        let owners = self.owners.iter().filter(|(_, owner)| owner.now.is_some());
+        let owners = self
+            .owners
+            .iter()
+            .filter(|(_, versions)| versions.now.is_some())
+            .map(|(owner, _)| owner.clone());
         let mut present = Present {
             fields: Arc::clone(&self.fields),
-            owners: owners.map(|(owner, _)| owner.clone()).collect(),
+            owners: owners.collect(),
             next_pet: new.pet,
             next_order: new.order,
             ..Present::default()
         };
+
         let pet = match command.subject() {
             Subject::New => None,
             Subject::Pet(id) => Some(id),
@@ -204,102 +220,100 @@ impl State {
                 present.order.as_ref().map(|order| order.pet_id)
             }
             Subject::Category(id) => {
-                present.category = self.categories.get(&id).and_then(|of| of.now.clone());
+                let versions = self.categories.get(&id);
+                present.category = versions.and_then(|category| category.now.clone());
                 None
             }
         };
         if let Some(id) = pet {
-            present.pet = self.pets.get(&id).and_then(|pet| pet.now.clone());
+            present.pet = self.current_pet(id).cloned();
             present.holder = self.holder(id).cloned();
         }
         present
     }
 
+    /// Makes the changes of a decision.
     fn apply(&mut self, decision: &Decision) {
         for Change { before, after, .. } in &decision.changes {
-            self.apply_owners(before.as_ref(), after.as_ref());
+            if let Some(resource) = before {
+                self.release_unique_values(resource);
+            }
+            if let Some(resource) = after {
+                self.take_unique_values(resource);
+            }
             match after.as_ref().or(before.as_ref()) {
                 Some(Resource::Pet(pet)) => {
-                    self.pets.entry(pet.id).or_insert_with(Versions::new).now = Some(pet.clone());
+                    let versions = self.pets.entry(pet.id).or_insert_with(Versions::new);
+                    versions.now = Some(pet.clone());
                 }
                 Some(Resource::Order(order)) => {
                     let versions = self.orders.entry(order.id).or_insert_with(Versions::new);
                     versions.now = Some(order.clone());
                 }
                 Some(Resource::Category(category)) => {
-                    let of = self
-                        .categories
-                        .entry(category.id)
-                        .or_insert_with(Versions::new);
-                    of.now = after.is_some().then(|| category.clone());
+                    let entry = self.categories.entry(category.id);
+                    let versions = entry.or_insert_with(Versions::new);
+                    // A category is the only resource that a change can delete.
+                    versions.now = after.is_some().then(|| category.clone());
                 }
                 None => {}
             }
         }
         if let Some(id) = decision.releases
-            && let Some(order) = self
-                .orders
-                .get_mut(&id)
-                .and_then(|order| order.now.as_mut())
+            && let Some(versions) = self.orders.get_mut(&id)
+            && let Some(order) = &mut versions.now
         {
             order.holds = false;
         }
     }
 
-    /// Takes the unique values of an animal before, and gives it those after.
-    fn apply_owners(&mut self, before: Option<&Resource>, after: Option<&Resource>) {
-        for (resource, is_after) in [(before, false), (after, true)] {
-            let Some(Resource::Pet(
-                pet @ StorePet {
-                    withdrawn: None, ..
-                },
-            )) = resource
-            else {
-                continue;
-            };
-            for key in self.fields.unique_keys(&pet.fields) {
-                let read = (!is_after).then_some(());
-                let owner = self
-                    .owners
-                    .entry((key, pet.id))
-                    .or_insert(Versions { read, now: None });
-                owner.now = is_after.then_some(());
+    /// Returns the unique values that a resource has: those of an animal in the catalogue.
+    fn unique_values(&self, resource: &Resource) -> Vec<Owner> {
+        match resource {
+            Resource::Pet(pet) if pet.withdrawn.is_none() => {
+                let keys = self.fields.unique_keys(&pet.fields);
+                keys.into_iter().map(|key| (key, pet.id)).collect()
             }
+            _ => Vec::new(),
         }
     }
 
-    /// A refusal undoes the commands before it, so the state that it shows is the one before all.
-    fn before_all(&self, refusal: Refusal) -> Refusal {
-        let undo = |mut conflict: Box<Conflict>, refusal: fn(Box<Conflict>) -> Refusal| {
-            let Some(read) = self.as_read(&conflict.current) else {
-                return Refusal::NotFound(
-                    "The subject of this command does not exist before the batch.",
-                );
-            };
-            if read != conflict.current {
-                conflict.message = format!(
-                    "After the earlier commands of the batch: {}",
-                    conflict.message
-                );
-                conflict.current = read;
-            }
-            refusal(conflict)
-        };
+    /// Takes the unique values from a resource.
+    fn release_unique_values(&mut self, resource: &Resource) {
+        for owner in self.unique_values(resource) {
+            let entry = self.owners.entry(owner);
+            entry.or_insert(Versions::unchanged(())).now = None;
+        }
+    }
+
+    /// Gives the unique values to a resource.
+    fn take_unique_values(&mut self, resource: &Resource) {
+        for owner in self.unique_values(resource) {
+            let entry = self.owners.entry(owner);
+            entry.or_insert(Versions::new()).now = Some(());
+        }
+    }
+
+    /// Returns the refusal of a whole batch. A refusal undoes the commands before it, so the state that it shows is the
+    /// state before the batch.
+    fn refuse_batch(&self, refusal: Refusal) -> Refusal {
         match refusal {
             Refusal::PreconditionFailed(Some(current)) => {
                 Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
             }
-            Refusal::InvalidTransition(conflict) => undo(conflict, Refusal::InvalidTransition),
+            Refusal::InvalidTransition(conflict) => {
+                self.refuse_with_conflict(conflict, Refusal::InvalidTransition)
+            }
             Refusal::DuplicateValue {
                 mut message,
                 field,
                 other,
                 ..
             } => {
-                let current = self.pets.get(&other).and_then(|pet| pet.read.clone());
-                let current = current.map(|pet| Box::new(Resource::Pet(pet)));
+                let pet_as_read = self.pets.get(&other).and_then(|pet| pet.read.clone());
+                let current = pet_as_read.map(|pet| Box::new(Resource::Pet(pet)));
                 if current.is_none() {
-                    // Its identifier will be that of another animal.
+                    // The batch is undone, so its identifier will belong to another animal.
                     message = format!(
                         "An earlier command of the batch adds an animal with the same {field}, \
                          which must be unique."
@@ -312,26 +326,47 @@ impl State {
                     current,
                 }
             }
-            Refusal::OpenOrder(conflict) => undo(conflict, Refusal::OpenOrder),
-            other => other,
+            Refusal::OpenOrder(conflict) => self.refuse_with_conflict(conflict, Refusal::OpenOrder),
+            refusal => refusal,
         }
     }
 
-    fn as_read(&self, now: &Resource) -> Option<Resource> {
-        match now {
-            Resource::Pet(pet) => self.pets.get(&pet.id)?.read.clone().map(Resource::Pet),
-            Resource::Order(order) => self
-                .orders
-                .get(&order.id)?
-                .read
-                .clone()
-                .map(Resource::Order),
-            Resource::Category(category) => self
-                .categories
-                .get(&category.id)?
-                .read
-                .clone()
-                .map(Resource::Category),
+    /// Returns a refusal of a batch whose conflict shows the state before the batch.
+    fn refuse_with_conflict(
+        &self,
+        mut conflict: Box<Conflict>,
+        make_refusal: fn(Box<Conflict>) -> Refusal,
+    ) -> Refusal {
+        let Some(as_read) = self.as_read(&conflict.current) else {
+            return Refusal::NotFound(
+                "The subject of this command does not exist before the batch.",
+            );
+        };
+        if as_read != conflict.current {
+            conflict.message = format!(
+                "After the earlier commands of the batch: {}",
+                conflict.message
+            );
+            conflict.current = as_read;
+        }
+        make_refusal(conflict)
+    }
+
+    /// Returns a resource as it was read, before the commands; `None` if it did not exist.
+    fn as_read(&self, current: &Resource) -> Option<Resource> {
+        match current {
+            Resource::Pet(pet) => {
+                let versions = self.pets.get(&pet.id)?;
+                versions.read.clone().map(Resource::Pet)
+            }
+            Resource::Order(order) => {
+                let versions = self.orders.get(&order.id)?;
+                versions.read.clone().map(Resource::Order)
+            }
+            Resource::Category(category) => {
+                let versions = self.categories.get(&category.id)?;
+                versions.read.clone().map(Resource::Category)
+            }
         }
     }
 }

@@ -13,9 +13,9 @@ use super::StoreError;
 /// Carries out the commands of the store area, with what each store does in its own way.
 #[async_trait]
 pub trait StoreArea: Send + Sync {
-    /// Carries out `commands` in one transaction, in this order: each sees the effect of those
+    /// Carries out `commands` in one transaction, in this order: each command sees the effect of the commands
     /// before it. [`petstore_domain::store_area::decide`] decides about each, with the state that the
-    /// transaction reads. The first refusal undoes all.
+    /// transaction reads. The first refusal undoes all of them.
     ///
     /// If the client may repeat the request, it has its effect only once: see
     /// [`super::Pets::create_pet`]. A refused request is not remembered.
@@ -26,7 +26,7 @@ pub trait StoreArea: Send + Sync {
         respond: ExecutionRenderer,
     ) -> Result<ExecutionOutcome, StoreError>;
 
-    /// The animal with this identifier, withdrawn or not.
+    /// Reads the animal with this identifier, withdrawn or not.
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
 
     /// Merges some of the animals that were added or changed into the sets of the search, if more than
@@ -43,7 +43,7 @@ pub enum ExecutionOutcome {
         /// The changes, for the log and the metrics.
         changes: Vec<Change>,
     },
-    /// The same request was carried out before. This was the response.
+    /// The same request was carried out before, with this response.
     Replayed(StoredResponse),
     /// Nothing was done: the idempotency key was used before, for another request.
     IdempotencyConflict,
@@ -54,5 +54,5 @@ pub enum ExecutionOutcome {
     },
 }
 
-/// Renders the response to carried out commands.
+/// A function that renders the response to carried out commands.
 pub type ExecutionRenderer = fn(&[Decision]) -> StoredResponse;

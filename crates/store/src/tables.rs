@@ -15,28 +15,30 @@ use super::columns::{Cell, Columns, Value};
 pub trait Record: Sized {
     const COLUMNS: &'static [&'static str];
 
-    /// Their types in PostgreSQL.
+    /// The types of the columns in PostgreSQL.
     const TYPES: &'static [&'static str];
 
-    /// The values of the columns.
+    /// Returns the values of the columns.
     fn values(&self) -> Vec<Value<'_>>;
 
-    /// Reads the columns from `at` on.
-    fn read<R: Columns>(row: &R, at: usize) -> Result<Self, R::Error>;
+    /// Reads the columns from `first_column` on.
+    fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error>;
 
-    /// The same; `None` if the first one, which is a number, has no value.
-    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        let first: Option<i64> = row.value(at)?;
-        first.map(|_| Self::read(row, at)).transpose()
+    /// Reads the columns from `first_column` on; `None` if the first one, which is a number, has no value.
+    fn find<R: Columns>(row: &R, first_column: usize) -> Result<Option<Self>, R::Error> {
+        match row.value::<Option<i64>>(first_column)? {
+            Some(_) => Self::read(row, first_column).map(Some),
+            None => Ok(None),
+        }
     }
 }
 
-/// The type of the column of a member.
-const fn type_of<R, T: Cell>(_: fn(&R) -> &T) -> &'static str {
+/// Returns the type of the column of a member, which `_member` takes from a record.
+const fn type_of_member<R, T: Cell>(_member: fn(&R) -> &T) -> &'static str {
     T::TYPE
 }
 
-/// The name of a column: that of its member, if no other is declared.
+/// Becomes the name of a column: `column!(at withdrawn_at)` becomes `"withdrawn_at"`, and `column!(id)` becomes `"id"`.
 macro_rules! column {
     ($member:ident) => {
         stringify!($member)
@@ -46,22 +48,45 @@ macro_rules! column {
     };
 }
 
-/// Declares the members of a record that have a column, and those that have none.
+/// Implements [`Record`] for a type: for the members that have a column, and for those that have none and are read as
+/// `None`.
+///
+/// It is a macro because a function cannot go through the members of a struct.
+///
+/// ```ignore
+/// record!(Withdrawal: at as withdrawn_at, note; without photo);
+/// // becomes
+/// impl Record for Withdrawal {
+///     const COLUMNS: &'static [&'static str] = &["withdrawn_at", "note"];
+///     const TYPES: &'static [&'static str] = &["bigint", "text"];
+///     fn values(&self) -> Vec<Value<'_>> {
+///         vec![self.at.value(), self.note.value()]
+///     }
+///     fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error> {
+///         // … with the columns one after the other
+///         Ok(Self { at: Cell::read(row, 0)?, note: Cell::read(row, 1)?, photo: None })
+///     }
+/// }
+/// ```
 macro_rules! record {
     ($record:ident: $($member:ident $(as $column:ident)?),+ $(; without $($other:ident),+)?) => {
         impl Record for $record {
             const COLUMNS: &'static [&'static str] = &[$(column!($member $($column)?)),+];
 
-            const TYPES: &'static [&'static str] = &[$(type_of(|of: &$record| &of.$member)),+];
+            const TYPES: &'static [&'static str] =
+                &[$(type_of_member(|record: &$record| &record.$member)),+];
 
             fn values(&self) -> Vec<Value<'_>> {
                 vec![$(self.$member.value()),+]
             }
 
-            fn read<R: Columns>(row: &R, at: usize) -> Result<Self, R::Error> {
-                let mut columns = at..;
-                let mut next = || columns.next().unwrap_or_default();
-                Ok(Self { $($member: Cell::read(row, next())?,)+ $($($other: None,)+)? })
+            fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error> {
+                let mut columns = first_column..;
+                let mut next_column = || columns.next().unwrap_or_default();
+                Ok(Self {
+                    $($member: Cell::read(row, next_column())?,)+
+                    $($($other: None,)+)?
+                })
             }
         }
     };
@@ -70,7 +95,7 @@ macro_rules! record {
 record!(StorePet: id, name, category_id, status, version, created_at, updated_at,
     fields, photos;
     without order_id, withdrawn);
-// They follow those of the animal.
+// In a row, these columns follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
 record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, created_at,
     closed_at, version, price;
@@ -87,7 +112,7 @@ words! {
     }
 }
 
-/// Instead of the columns of a withdrawal.
+/// The columns that a row of an animal in the catalogue has instead of the columns of a withdrawal.
 const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS text) AS reason, \
     CAST(NULL AS text) AS note";
 
@@ -95,14 +120,15 @@ const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS 
 pub const CONTACT: &str =
     "(SELECT contact FROM order_contacts WHERE order_id = orders.id) AS contact";
 
-/// How many columns [`order`] reads.
+/// The number of columns that [`read_order`] reads.
 pub const ORDER_WIDTH: usize = Order::COLUMNS.len() + 1;
 
-/// How many columns [`pet`] reads.
+/// The number of columns that [`read_pet`] reads.
 pub const PET_WIDTH: usize = StorePet::COLUMNS.len() + Withdrawal::COLUMNS.len();
 
 impl Table {
-    pub fn of(resource: &Resource) -> Self {
+    /// Returns the table that has a resource.
+    pub fn from_resource(resource: &Resource) -> Self {
         match resource {
             Resource::Pet(StorePet {
                 withdrawn: None, ..
@@ -117,25 +143,25 @@ impl Table {
         self.columns_and_types().map(|(column, _)| column).collect()
     }
 
-    /// Its columns with their types in PostgreSQL.
+    /// Returns the columns, each with its type in PostgreSQL.
     pub fn columns_and_types(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        fn of<R: Record>() -> [&'static [&'static str]; 2] {
-            [R::COLUMNS, R::TYPES]
-        }
-        let [columns, types] = match self {
-            Self::Pets | Self::WithdrawnPets => of::<StorePet>(),
-            Self::Orders => of::<Order>(),
-            Self::Categories => of::<Category>(),
+        let (columns, types) = match self {
+            Self::Pets | Self::WithdrawnPets => (StorePet::COLUMNS, StorePet::TYPES),
+            Self::Orders => (Order::COLUMNS, Order::TYPES),
+            Self::Categories => (Category::COLUMNS, Category::TYPES),
         };
-        let more = (self == Self::WithdrawnPets)
-            .then(of::<Withdrawal>)
-            .unwrap_or_default();
-        let columns = columns.iter().chain(more[0]);
-        columns.copied().zip(types.iter().chain(more[1]).copied())
+        let (withdrawal_columns, withdrawal_types) = match self {
+            Self::WithdrawnPets => (Withdrawal::COLUMNS, Withdrawal::TYPES),
+            _ => (&[][..], &[][..]),
+        };
+        let columns = columns.iter().chain(withdrawal_columns).copied();
+        let types = types.iter().chain(withdrawal_types).copied();
+        columns.zip(types)
     }
 
-    /// The columns to read, with those of an animal's withdrawal and the contact of an order.
-    pub fn selected(self) -> String {
+    /// Returns the columns to select, with the withdrawal of an animal and the contact of an order, separated by
+    /// commas.
+    pub fn selected_columns(self) -> String {
         let mut columns = self.columns();
         match self {
             Self::Pets => columns.push(NOT_WITHDRAWN),
@@ -145,8 +171,8 @@ impl Table {
         columns.join(", ")
     }
 
-    /// The word for a row.
-    pub(super) fn row(self) -> &'static str {
+    /// Returns the word for a row, as messages use it.
+    pub(super) fn row_noun(self) -> &'static str {
         match self {
             Self::Pets => "animal",
             Self::WithdrawnPets => "withdrawn animal",
@@ -155,22 +181,27 @@ impl Table {
         }
     }
 
-    /// Reads a row of all that is selected. After an animal comes its open order.
+    /// Reads a row of [`Self::selected_columns`]. The row of an animal also has its open order, in the last column.
     pub(super) fn read<R: Columns>(self, row: &R) -> Result<Resource, R::Error> {
-        Ok(match self {
-            Self::Pets | Self::WithdrawnPets => pet_with_order(row)?.into(),
-            Self::Orders => order(row, 0)?.ok_or_else(|| row.invalid(0))?.into(),
-            Self::Categories => Category::read(row, 0)?.into(),
-        })
+        match self {
+            Self::Pets | Self::WithdrawnPets => Ok(read_pet_with_order(row)?.into()),
+            Self::Orders => {
+                let order = read_order(row, 0)?.ok_or_else(|| row.invalid(0))?;
+                Ok(order.into())
+            }
+            Self::Categories => Ok(Category::read(row, 0)?.into()),
+        }
     }
 }
 
-/// The values of the columns of a resource, in the order of [`Table::columns`].
+/// Returns the values of the columns of a resource, in the order of [`Table::columns`].
 pub fn values(resource: &Resource) -> Vec<Value<'_>> {
     match resource {
         Resource::Pet(pet) => {
             let mut values = pet.values();
-            values.extend(pet.withdrawn.iter().flat_map(Withdrawal::values));
+            if let Some(withdrawal) = &pet.withdrawn {
+                values.extend(withdrawal.values());
+            }
             values
         }
         Resource::Order(order) => order.values(),
@@ -178,7 +209,7 @@ pub fn values(resource: &Resource) -> Vec<Value<'_>> {
     }
 }
 
-/// The identifier of an animal, and its photos.
+/// Returns the identifier of an animal and its photos; 0 and no photos for anything else.
 pub fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
     match resource {
         Some(Resource::Pet(pet)) => (pet.id.get(), &pet.photos),
@@ -186,35 +217,33 @@ pub fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
     }
 }
 
-/// The order in the columns from `at` on, with its contact; `None` if they are null.
-pub fn order<R: Columns>(row: &R, at: usize) -> Result<Option<Order>, R::Error> {
-    let mut order = Order::find(row, at)?;
-    if let Some(order) = &mut order {
-        order.contact = Cell::read(row, at + Order::COLUMNS.len())?;
-    }
-    Ok(order)
-}
-
-/// The animal in the columns from `at` on, without its order; `None` if they are null.
-pub fn pet<R: Columns>(row: &R, at: usize) -> Result<Option<StorePet>, R::Error> {
-    let Some(pet) = StorePet::find(row, at)? else {
+/// Reads the order in the columns from `first_column` on, with its contact; `None` if they are null.
+pub fn read_order<R: Columns>(row: &R, first_column: usize) -> Result<Option<Order>, R::Error> {
+    let Some(mut order) = Order::find(row, first_column)? else {
         return Ok(None);
     };
-    let withdrawn = Withdrawal::find(row, at + StorePet::COLUMNS.len())?;
-    Ok(Some(StorePet { withdrawn, ..pet }))
+    order.contact = Cell::read(row, first_column + Order::COLUMNS.len())?;
+    Ok(Some(order))
 }
 
-/// The animal in a row, and its open order in the column after it.
-pub fn pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
-    let pet = pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
-    Ok(StorePet {
-        order_id: Option::<OrderId>::read(row, PET_WIDTH)?,
-        ..pet
-    })
+/// Reads the animal in the columns from `first_column` on, without its order; `None` if they are null.
+pub fn read_pet<R: Columns>(row: &R, first_column: usize) -> Result<Option<StorePet>, R::Error> {
+    let Some(mut pet) = StorePet::find(row, first_column)? else {
+        return Ok(None);
+    };
+    pet.withdrawn = Withdrawal::find(row, first_column + StorePet::COLUMNS.len())?;
+    Ok(Some(pet))
 }
 
-/// The animal of the contract in a row of its identifier, name, category and status.
-pub fn pet_of_contract<R: Columns>(row: &R) -> Result<PetRef<'_>, R::Error> {
+/// Reads the animal in a row, and its open order in the column after it.
+pub fn read_pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
+    let mut pet = read_pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
+    pet.order_id = Option::<OrderId>::read(row, PET_WIDTH)?;
+    Ok(pet)
+}
+
+/// Reads the animal of the contract in a row of its identifier, name, category and status.
+pub fn read_contract_pet<R: Columns>(row: &R) -> Result<PetRef<'_>, R::Error> {
     Ok(PetRef {
         id: Cell::read(row, 0)?,
         name: row.text(1)?.ok_or_else(|| row.invalid(1))?,
@@ -223,22 +252,22 @@ pub fn pet_of_contract<R: Columns>(row: &R) -> Result<PetRef<'_>, R::Error> {
     })
 }
 
-/// The animal of the contract with the identifier $1.
+/// Selects the animal of the contract with the identifier $1.
 pub const GET_PET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
 
-/// The animal in a row of [`GET_PET`].
-pub fn owned_pet<R: Columns>(row: &R) -> Result<Pet, R::Error> {
+/// Reads the animal in a row of [`GET_PET`].
+pub fn read_owned_pet<R: Columns>(row: &R) -> Result<Pet, R::Error> {
     let PetRef {
         id,
         name,
         category_id,
         status,
-    } = pet_of_contract(row)?;
+    } = read_contract_pet(row)?;
     let name = PetName::new(name.to_owned()).ok_or_else(|| row.invalid(1))?;
-    Ok(NewPet {
+    let pet = NewPet {
         name,
         category_id,
         status,
-    }
-    .with_id(id))
+    };
+    Ok(pet.with_id(id))
 }

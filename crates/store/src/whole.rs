@@ -13,10 +13,10 @@ use petstore_domain::{
 use super::{
     StoreError,
     admin::{Parameters, Sql, Work, fields, profile},
-    bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
+    bulk::{CopiedTable, LastIds, Snapshot, StoredRequest, Value},
     columns::Columns,
     request_rows,
-    tables::{self, pet_of_contract},
+    tables::{Table, read_contract_pet},
 };
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
@@ -25,42 +25,42 @@ const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR
 pub trait CatalogueConnection {
     type Sql: Sql;
 
-    /// The changes with their numbers, from which [`Table::columns`] are selected.
+    /// The table or subquery with the changes and their numbers, from which [`CopiedTable::columns`] are selected.
     const CHANGES: &'static str;
-    /// The columns of [`LastIds`].
+    /// Selects the columns of [`LastIds`].
     const LAST_IDS: &'static str;
 
-    /// Selects the animals of a status in the order of their identifiers, behind the name of their
-    /// table.
-    fn of_status(status: PetStatus) -> String;
+    /// Returns the condition and the order that select the animals of a status in the order of their identifiers. They
+    /// stand behind the name of the table.
+    fn status_clause(status: PetStatus) -> String;
 
-    /// Selects everything in a table, for `tables::Table::read`.
-    fn select_all(table: tables::Table) -> String;
+    /// Returns the statement that selects everything in a table, for `Table::read`.
+    fn select_all(table: Table) -> String;
 
-    /// Does what is the same in every store.
-    fn run<W: Sync, T>(
+    /// Runs work that is the same in every store.
+    fn run<I: Sync, T>(
         &mut self,
-        what: &W,
-        work: Work<Self::Sql, W, T>,
+        input: &I,
+        work: Work<Self::Sql, I, T>,
     ) -> Result<T, ConnectionError<Self>>;
 
-    /// Calls `show` with each row of a result, until it breaks. It may use another connection.
-    fn each(
+    /// Calls `visitor` with each row of a result, until it breaks. It may use another connection.
+    fn for_each_row(
         &self,
         sql: &str,
         values: Parameters<'_>,
-        show: impl FnMut(&BorrowedRow<'_, Self>) -> Result<ControlFlow<()>, ConnectionError<Self>>,
+        visitor: impl FnMut(&BorrowedRow<'_, Self>) -> Result<ControlFlow<()>, ConnectionError<Self>>,
     ) -> Result<(), ConnectionError<Self>>;
 
-    /// The values in a row, of any type that a table has.
+    /// Returns the values in a row, of any type that a table has.
     fn values<'r>(row: &'r BorrowedRow<'_, Self>) -> Result<Vec<Value<'r>>, ConnectionError<Self>>;
 
-    /// Whether the error is due to what a row contains.
+    /// Whether the error is due to the content of a row.
     fn is_content_error(error: &ConnectionError<Self>) -> bool;
 
-    /// Whether another check reports all that can be invalid in this row.
-    fn is_checked(
-        _: tables::Table,
+    /// Whether another check reports everything that can be invalid in this row.
+    fn is_checked_elsewhere(
+        _: Table,
         _: &BorrowedRow<'_, Self>,
     ) -> Result<bool, ConnectionError<Self>> {
         Ok(false)
@@ -68,12 +68,12 @@ pub trait CatalogueConnection {
 }
 
 /// The error of a connection.
-pub(super) type ConnectionError<W> = <<W as CatalogueConnection>::Sql as Sql>::Error;
+pub(super) type ConnectionError<C> = <<C as CatalogueConnection>::Sql as Sql>::Error;
 
 /// A row that is read before the next one.
-pub(super) type BorrowedRow<'r, W> = <<W as CatalogueConnection>::Sql as Sql>::BorrowedRow<'r>;
+pub(super) type BorrowedRow<'r, C> = <<C as CatalogueConnection>::Sql as Sql>::BorrowedRow<'r>;
 
-impl<W: CatalogueConnection> Snapshot for W {
+impl<C: CatalogueConnection> Snapshot for C {
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError> {
         let status = status.map(PetStatus::as_str);
         let count = self.run(&status, |connection, status| {
@@ -82,81 +82,93 @@ impl<W: CatalogueConnection> Snapshot for W {
         Ok(count.map_err(Into::into)?.unsigned_abs())
     }
 
-    fn pets(
+    fn visit_pets(
         &mut self,
         status: Option<PetStatus>,
-        show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
+        visitor: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let by_id = status.map_or_else(|| "ORDER BY id".to_owned(), W::of_status);
-        let all = format!("SELECT id, name, category_id, status FROM pets {by_id}");
-        self.each(&all, &[], |row| Ok(show(pet_of_contract(row)?)))
+        let clause = match status {
+            Some(status) => C::status_clause(status),
+            None => "ORDER BY id".to_owned(),
+        };
+        let statement = format!("SELECT id, name, category_id, status FROM pets {clause}");
+        self.for_each_row(&statement, &[], |row| Ok(visitor(read_contract_pet(row)?)))
             .map_err(Into::into)
     }
 
-    fn resources(
+    fn visit_resources(
         &mut self,
-        show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
+        visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut shown = ControlFlow::Continue(());
-        for table in tables::Table::ALL {
-            if shown.is_continue() {
-                let read = self.each(&W::select_all(table), &[], |row| {
-                    shown = show(table.read(row)?);
-                    Ok(shown)
-                });
-                read.map_err(Into::into)?;
+        for table in Table::ALL {
+            let mut flow = ControlFlow::Continue(());
+            let result = self.for_each_row(&C::select_all(table), &[], |row| {
+                flow = visitor(table.read(row)?);
+                Ok(flow)
+            });
+            result.map_err(Into::into)?;
+            if flow.is_break() {
+                break;
             }
         }
         Ok(())
     }
 
-    fn requests(
+    fn visit_requests(
         &mut self,
-        show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
+        visitor: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let all = request_rows::ALL;
-        self.each(all, &[], |row| Ok(show(request_rows::request(row)?)))
-            .map_err(Into::into)
+        self.for_each_row(request_rows::ALL_REQUESTS, &[], |row| {
+            Ok(visitor(request_rows::read_request(row)?))
+        })
+        .map_err(Into::into)
     }
 
-    fn rows(
+    fn visit_rows(
         &mut self,
-        Table {
+        table: &'static CopiedTable,
+        visitor: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let CopiedTable {
             name,
             columns,
             order,
             ..
-        }: &'static Table,
-        show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let rows = if *name == "changes" { W::CHANGES } else { name };
-        let all = format!("SELECT {columns} FROM {rows} ORDER BY {order}");
-        self.each(&all, &[], |row| Ok(show(&W::values(row)?)))
+        } = table;
+        let source = if *name == "changes" { C::CHANGES } else { name };
+        let statement = format!("SELECT {columns} FROM {source} ORDER BY {order}");
+        self.for_each_row(&statement, &[], |row| Ok(visitor(&C::values(row)?)))
             .map_err(Into::into)
     }
 
     fn fields(&mut self) -> Result<FieldSet, StoreError> {
-        self.run(&(), |connection, ()| fields::list(connection).boxed())
-            .map_err(Into::into)
+        self.run(&(), |connection, ()| {
+            fields::read_fields(connection).boxed()
+        })
+        .map_err(Into::into)
     }
 
     fn profile(&mut self) -> Result<Profile, StoreError> {
-        self.run(&(), |connection, ()| profile::read(connection).boxed())
-            .map_err(Into::into)
+        self.run(&(), |connection, ()| {
+            profile::read_profile(connection).boxed()
+        })
+        .map_err(Into::into)
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
-        let row = self.run(&(), |connection, ()| connection.row(W::LAST_IDS, &[]));
-        let row = row
-            .and_then(|row| row.ok_or_else(W::Sql::no_row))
-            .map_err(Into::into)?;
-        let last = |at| row.value(at).map_err(Into::into);
-        Ok(LastIds {
-            pet: last(0)?,
-            order: last(1)?,
-            key: last(2)?,
-            staff: last(3)?,
-            webhook: last(4)?,
-        })
+        let result = self.run(&(), |connection, ()| {
+            async move {
+                let row = connection.only_row(C::LAST_IDS, &[]).await?;
+                Ok(LastIds {
+                    pet: row.value(0)?,
+                    order: row.value(1)?,
+                    key: row.value(2)?,
+                    staff: row.value(3)?,
+                    webhook: row.value(4)?,
+                })
+            }
+            .boxed()
+        });
+        result.map_err(Into::into)
     }
 }

@@ -49,7 +49,7 @@ pub(super) async fn add(
                 if changes.is_empty() {
                     error
                 } else {
-                    error.after_a_write()
+                    error.into_unknown_outcome()
                 }
             })?,
         });

@@ -96,7 +96,7 @@ fn clock_notice(desk: &Desk<'_>) -> Markup {
     };
     let now = wording::exact(doubt.now);
     let confirmed = wording::exact(doubt.confirmed);
-    let hours = doubt.rest.as_hours() + 1;
+    let hours = doubt.remaining.as_hours() + 1;
     html! {
         div.flash.notice role="status" { (texts().doubted_clock(&now, &confirmed, hours)) }
     }

@@ -9,7 +9,7 @@ use petstore_domain::{
 };
 use petstore_store::{
     self as store, OpenMode,
-    bulk::{self, CommitError, IdSource, Load, Snapshot, Table, continue_if_ok},
+    bulk::{self, CommitError, CopiedTable, IdSource, Load, Snapshot, continue_if_ok},
 };
 
 use super::{
@@ -204,7 +204,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     copied.fields = fields.all().len() as u64;
     // Until all animals are there, so that their unique values are copied as they are.
     to.set_fields(&[])?;
-    from.requests(&mut |request| {
+    from.visit_requests(&mut |request| {
         copied.requests += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);
         continue_if_ok(&added)
@@ -213,7 +213,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
 
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
     let mut added = Ok(());
-    from.resources(&mut |mut resource| {
+    from.visit_resources(&mut |mut resource| {
         if !with_contacts {
             resource.drop_contact();
         }
@@ -246,13 +246,13 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
 
 /// Copies the rows of a table as they are, and returns their number.
 fn copy_table(
-    table: &'static Table,
+    table: &'static CopiedTable,
     from: &mut dyn Snapshot,
     to: &mut dyn Load,
 ) -> anyhow::Result<u64> {
     let mut rows = 0;
     let mut added = Ok(());
-    from.rows(table, &mut |row| {
+    from.visit_rows(table, &mut |row| {
         rows += 1;
         added = to.add_row(table, row).map_err(anyhow::Error::from);
         continue_if_ok(&added)

@@ -90,7 +90,7 @@ impl Export {
             continue_if_ok(&written)
         };
         let mut write = |writer: &mut dyn Writer| {
-            snapshot.pets(self.status, &mut |pet| {
+            snapshot.visit_pets(self.status, &mut |pet| {
                 progress.animal();
                 step(writer.write(pet))
             })?;
@@ -114,7 +114,7 @@ impl Export {
                         break;
                     }
                 }
-                let read = snapshot.resources(&mut |mut resource| {
+                let read = snapshot.visit_resources(&mut |mut resource| {
                     if !self.with_contacts {
                         resource.drop_contact();
                     }
@@ -137,7 +137,7 @@ impl Export {
 fn logo_of(from: &mut dyn Snapshot, profile: &Profile) -> Result<Option<Vec<u8>>, StoreError> {
     let name = profile.logo.map(|logo| logo.to_string());
     let mut found = None;
-    from.rows(&bulk::LOGOS, &mut |row| {
+    from.visit_rows(&bulk::LOGOS, &mut |row| {
         if let [Value::Text(of), Value::Blob(png), _] = row
             && name.as_deref() == Some(of)
         {

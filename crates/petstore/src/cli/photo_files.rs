@@ -214,7 +214,7 @@ pub(super) fn find_problems(
 /// Returns the photos of all animals of a database.
 fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
     let mut photos = Vec::new();
-    databases::snapshot(database)?.resources(&mut |resource| {
+    databases::snapshot(database)?.visit_resources(&mut |resource| {
         if let Resource::Pet(pet) = &resource {
             for photo in pet.photos.all() {
                 photos.push(PetPhoto {

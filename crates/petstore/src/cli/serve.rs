@@ -286,7 +286,7 @@ impl Serve {
         let readiness = Arc::clone(&management);
         let watched = Arc::clone(&store);
         let last_signal = async move {
-            future::select(pin!(ends.next()), watched.ended()).await;
+            future::select(pin!(ends.next()), watched.wait_for_end()).await;
             notify("STOPPING=1").await;
             readiness.begin_shutdown();
             if !delay.is_zero() {
@@ -336,7 +336,7 @@ impl Serve {
             () = last_signal => {}
             Ok(()) = runtime::log_limit() => {}
         }
-        let ended = store.ended().now_or_never();
+        let ended = store.wait_for_end().now_or_never();
         // Waits for the last write.
         drop((following, store));
         info!("stopped");

@@ -15,7 +15,7 @@ use petstore_domain::{
 use petstore_store::{
     ExecutionOutcome, ExecutionRenderer, StoreError,
     drivers::postgres::{Failure, Remedy},
-    journal_rows::Entry,
+    journal_rows::LogEntry,
     request_rows::KnownRequest,
 };
 use tokio::time;
@@ -62,7 +62,7 @@ struct Group(Vec<(Execution, Caller<ExecutionOutcome>)>);
 struct Outcome {
     executed: ExecutionOutcome,
     /// For the log.
-    entries: Vec<Entry>,
+    entries: Vec<LogEntry>,
 }
 
 /// Carries out the requests that wait, until there will be no more.
@@ -266,7 +266,7 @@ impl Group {
                 },
                 None => one.decide(read, &about),
             };
-            bytes += outcome.entries.iter().map(Entry::length).sum::<usize>();
+            bytes += outcome.entries.iter().map(LogEntry::length).sum::<usize>();
             outcomes.push(outcome);
         }
         outcomes

@@ -8,7 +8,7 @@ use std::{
 
 use petstore_domain::store_area::{Command, Owner, UniqueKey};
 use petstore_store::{
-    admin::fields::{LIST, set},
+    admin::fields::{LIST, read_field_set},
     columns::Value,
     drivers::postgres::Failure,
     state::{State, Versions},
@@ -50,7 +50,7 @@ pub(super) async fn read(
     let pets = connection.prepared(&READ).await?;
     let client: &Client = connection;
     let state = &mut read.state;
-    state.fields = Arc::new(set(&client.query(&list, &[]).await?)?);
+    state.fields = Arc::new(read_field_set(&client.query(&list, &[]).await?)?);
     let keys: BTreeSet<UniqueKey> = commands
         .iter()
         .flat_map(|command| state.keys_to_read(command))

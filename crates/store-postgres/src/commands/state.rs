@@ -24,7 +24,7 @@ use crate::requests;
 /// `RECALL_ALL`, and whether a request that may be repeated added the animal. One statement, so it is
 /// the state of one moment.
 pub(super) static READ: LazyLock<String> = LazyLock::new(|| {
-    let [pets, withdrawn_pets, orders, categories] = Table::ALL.map(Table::selected);
+    let [pets, withdrawn_pets, orders, categories] = Table::ALL.map(Table::selected_columns);
     format!(
         "SELECT own.*, pet.*, holder.*, category.*,
             CASE WHEN new_pet AND {IS_NEW} THEN nextval('pets_ids') END,
@@ -110,7 +110,7 @@ impl Read {
             pet: self.add_pet(row)?,
             ..About::default()
         };
-        if let Some(own) = tables::order(row, OWN)? {
+        if let Some(own) = tables::read_order(row, OWN)? {
             about.order = Some(own.id);
             self.state.add(own);
         }
@@ -131,8 +131,8 @@ impl Read {
 
     /// Adds the animal in a row of [`READ`], and the order that holds it.
     pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
-        let holder = tables::order(row, HOLDER)?;
-        let Some(mut pet) = tables::pet(row, PET)? else {
+        let holder = tables::read_order(row, HOLDER)?;
+        let Some(mut pet) = tables::read_pet(row, PET)? else {
             return Ok(None);
         };
         let open = holder

@@ -211,7 +211,7 @@ fn photos(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
 
 impl Row {
     fn of<T: Into<Resource>>(Versions { read, now }: Versions<T>, must_stay: bool) -> Option<Self> {
-        let statements = |of: &Resource| &STATEMENTS[Table::of(of) as usize];
+        let statements = |of: &Resource| &STATEMENTS[Table::from_resource(of) as usize];
         let (read, now): (Option<Resource>, Option<Resource>) =
             (read.map(Into::into), now.map(Into::into));
         let sql = match (&read, &now) {
@@ -220,7 +220,9 @@ impl Row {
             (Some(read), None) => &statements(read).delete,
             (Some(read), Some(now)) if read == now && must_stay => &statements(read).same,
             (Some(read), Some(now)) if read == now => return None,
-            (Some(read), Some(now)) if Table::of(read) == Table::of(now) => &statements(now).update,
+            (Some(read), Some(now)) if Table::from_resource(read) == Table::from_resource(now) => {
+                &statements(now).update
+            }
             (Some(_), Some(now)) => &statements(now).take,
         };
         let as_read = read.as_ref().map(|read| {

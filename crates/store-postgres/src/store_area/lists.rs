@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use petstore_domain::{PetId, PetStatus, store_area::StorePet};
 use petstore_store::{
-    admin::plans::{Plans, Search},
+    admin::plans::{OrderFilter, Plans, Search},
     drivers::postgres::Failure,
-    tables::{Table, pet_with_order},
+    tables::{Table, read_pet_with_order},
 };
 
 use crate::pool::Connection;
@@ -17,8 +17,8 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
             WHERE pet_id = pet.id AND holds AND orders.status = 'reserved')
         FROM (SELECT {} FROM pets WHERE id = $1
             UNION ALL SELECT {} FROM withdrawn_pets WHERE id = $1) AS pet",
-        Table::Pets.selected(),
-        Table::WithdrawnPets.selected()
+        Table::Pets.selected_columns(),
+        Table::WithdrawnPets.selected_columns()
     )
 });
 /// The open order of an animal. Only a pending animal can have one.
@@ -44,7 +44,7 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         let of = |condition| {
             format!(
                 "(SELECT {} FROM {table} WHERE id {behind} $1{condition} ORDER BY {order} LIMIT 101)",
-                table.selected()
+                table.selected_columns()
             )
         };
         let ranges: Vec<_> = conditions.iter().map(of).collect();
@@ -54,16 +54,16 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     search: [Table::Pets, Table::WithdrawnPets].map(|table| {
         let page = format!(
             "(SELECT {} FROM {table} WHERE {{}}) AS page",
-            table.selected()
+            table.selected_columns()
         );
-        Search::of(table, &format!("SELECT page.*, {ORDER} FROM {page}"))
+        Search::new(table, &format!("SELECT page.*, {ORDER} FROM {page}"))
     }),
     on_offer: [("<", "DESC NULLS LAST"), (">", "NULLS FIRST")].map(|(behind, order)| {
         let of = |status| {
             format!(
                 "(SELECT {} FROM pets WHERE status = '{status}' AND id {behind} $1
                 ORDER BY id {order} LIMIT 101)",
-                Table::Pets.selected()
+                Table::Pets.selected_columns()
             )
         };
         let available = of(PetStatus::Available);
@@ -76,9 +76,9 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
             SELECT FROM pets WHERE status IN ('available', 'pending') LIMIT $1
         ) AS counted"
         .to_owned(),
-    orders: Plans::orders(|by, filter, newest_first| {
+    orders: Plans::orders(|filter, newest_first| {
         // NULLS FIRST is the order of only the index on the status.
-        let orders = if by == 1 {
+        let orders = if filter == OrderFilter::Status {
             ["id NULLS FIRST", "id DESC NULLS LAST"]
         } else {
             ["id", "id DESC"]
@@ -89,9 +89,10 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
             (">", orders[0])
         };
         format!(
-            "SELECT * FROM (SELECT {} FROM orders WHERE id {behind} $1{filter}
+            "SELECT * FROM (SELECT {} FROM orders WHERE id {behind} $1{}
                 ORDER BY {order} LIMIT 101) AS page ORDER BY {order} LIMIT $2",
-            Table::Orders.selected()
+            Table::Orders.selected_columns(),
+            filter.condition()
         )
     }),
     due: Plans::due("orders"),
@@ -106,7 +107,7 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
 
 /// Reads everything in a table, for [`Table::read`].
 pub(crate) fn select_all(table: Table) -> String {
-    let columns = table.selected();
+    let columns = table.selected_columns();
     match table {
         Table::Pets => format!(
             "SELECT pet.*, orders.id FROM (SELECT {columns} FROM pets) AS pet
@@ -127,5 +128,5 @@ pub(super) async fn get_pet(
     let statement = connection.prepared(&GET_PET).await?;
     // Between the two tables, the statement sees one moment.
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
-    row.as_ref().map(pet_with_order).transpose()
+    row.as_ref().map(read_pet_with_order).transpose()
 }

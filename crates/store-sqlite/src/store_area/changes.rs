@@ -39,7 +39,9 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
         }
         write_photos(connection, before.as_ref(), after.as_ref())?;
         match (before, after) {
-            (Some(before), Some(after)) if Table::of(before) == Table::of(after) => {
+            (Some(before), Some(after))
+                if Table::from_resource(before) == Table::from_resource(after) =>
+            {
                 update(connection, before, after)?;
             }
             (before, after) => {
@@ -63,7 +65,7 @@ pub(in super::super) fn insert(
     connection: &Connection,
     resource: &Resource,
 ) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(&INSERT[Table::of(resource) as usize])?;
+    let mut insert = connection.prepare_cached(&INSERT[Table::from_resource(resource) as usize])?;
     expect_one(insert.execute(params_from_iter(values(resource)))?)?;
     write_contact(connection, None, resource)
 }
@@ -126,7 +128,7 @@ fn write_contact(
 /// `OR FAIL`, so that it does not copy each page to undo this statement: after an error, the writer
 /// undoes all that was written.
 fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusqlite::Result<()> {
-    let table = Table::of(after);
+    let table = Table::from_resource(after);
     let old = values(before);
     let new = values(after);
     let id = old[0];
@@ -147,7 +149,7 @@ fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusql
 fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
     let delete = format!(
         "DELETE FROM {} WHERE id = ?1 AND version = ?2",
-        Table::of(before)
+        Table::from_resource(before)
     );
     let values = [values(before)[0], Value::Integer(before.version())];
     expect_one(connection.prepare_cached(&delete)?.execute(values)?)

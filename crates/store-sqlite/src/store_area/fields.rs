@@ -20,7 +20,7 @@ const REMOVE: &str = "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AN
 const USED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
 
 pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldSet> {
-    fields::set(&sql::rows(connection, fields::LIST, &[])?)
+    fields::read_field_set(&sql::rows(connection, fields::LIST, &[])?)
 }
 
 /// Returns the animals that have a unique value.

@@ -6,7 +6,9 @@ use petstore_domain::{
     PetId,
     store_area::{Category, Order, OrderId, StorePet},
 };
-use petstore_store::tables::{CONTACT, ORDER_WIDTH, Record, Table, order, pet, pet_with_order};
+use petstore_store::tables::{
+    CONTACT, ORDER_WIDTH, Record, Table, read_order, read_pet, read_pet_with_order,
+};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{connection::Connection, plans::SELECT};
@@ -42,7 +44,7 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
     for table in [Table::Pets, Table::WithdrawnPets] {
         let mut get = connection.prepare_cached(&GET[table as usize])?;
         let found = get
-            .query_row([id.get()], |row| pet_with_order(row))
+            .query_row([id.get()], |row| read_pet_with_order(row))
             .optional()?;
         if found.is_some() {
             return Ok(found);
@@ -57,7 +59,7 @@ pub(super) fn get_order_with_pet(
     id: OrderId,
 ) -> rusqlite::Result<Option<(Order, Option<StorePet>)>> {
     let mut get = connection.prepare_cached(&GET_ORDER_WITH_PET)?;
-    let read = |row: &Row<'_>| Ok(order(row, 0)?.zip(Some(pet(row, ORDER_WIDTH)?)));
+    let read = |row: &Row<'_>| Ok(read_order(row, 0)?.zip(Some(read_pet(row, ORDER_WIDTH)?)));
     get.query_row([id.get()], read)
         .optional()
         .map(Option::flatten)
@@ -65,7 +67,7 @@ pub(super) fn get_order_with_pet(
 
 pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET_HOLDER)?;
-    get.query_row([pet.get()], |row| order(row, 0))
+    get.query_row([pet.get()], |row| read_order(row, 0))
         .optional()
         .map(Option::flatten)
 }

@@ -10,150 +10,160 @@ use petstore_domain::{
 };
 use petstore_formats::json;
 
-use super::{Parameter, Sql, record};
-use crate::{
-    columns::Columns,
-    journal_rows::{self, Part, Selection},
+use super::{
+    Parameter, Sql,
+    acts::{parse_act, record_act},
+    audit_part::{AuditFilters, AuditPart, PositionedEntry, with_clock_set_back},
 };
+use crate::columns::Columns;
 
-const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
+const CONFIRMED_TIME: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
 const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
-pub(super) async fn confirmed<S: Sql>(connection: &mut S) -> Result<Option<Timestamp>, S::Error> {
-    connection
-        .row(CONFIRMED, &[])
-        .await?
-        .map(|row| row.time(0))
-        .transpose()
+/// Reads the confirmed time, if there is one.
+pub(super) async fn confirmed_time<S: Sql>(
+    connection: &mut S,
+) -> Result<Option<Timestamp>, S::Error> {
+    match connection.row(CONFIRMED_TIME, &[]).await? {
+        Some(row) => row.time(0).map(Some),
+        None => Ok(None),
+    }
 }
 
-pub(super) async fn confirm_first<S: Sql>(
+/// Confirms the time of the newest change, or `now` if there is no change. Returns the confirmed time.
+pub(super) async fn confirm_first_time<S: Sql>(
     connection: &mut S,
     now: Timestamp,
 ) -> Result<Timestamp, S::Error> {
     connection
         .execute(S::CONFIRM_FIRST, &[&now.as_millisecond()])
         .await?;
-    confirmed(connection).await?.ok_or_else(S::no_row)
+    confirmed_time(connection).await?.ok_or_else(S::no_row)
 }
 
-pub(super) async fn confirm<S: Sql>(
+/// Replaces the confirmed time `seen` by `now` and records the act. Both times are in milliseconds. Refuses if the
+/// confirmed time is another one.
+pub(super) async fn confirm_time<S: Sql>(
     connection: &mut S,
-    [seen, now]: [i64; 2],
+    seen: i64,
+    now: i64,
     act: Option<&(Act, WriteContext)>,
 ) -> Result<Result<i64, ()>, S::Error> {
     if connection.execute(CONFIRM, &[&seen, &now]).await? == 0 {
         return Ok(Err(()));
     }
     if let Some((act, context)) = act {
-        record(connection, act, context).await?;
+        record_act(connection, act, context).await?;
     }
     Ok(Ok(0))
 }
 
-/// See [`crate::Journal::list_audit`].
-pub(super) async fn list<S: Sql>(
+/// Reads a page of the audit trail. See [`crate::Journal::list_audit`].
+pub(super) async fn list_audit<S: Sql>(
     connection: &mut S,
     query: &AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
-    let Selection {
-        kind,
-        subject_kind,
-        subject,
-        actor,
-        actor_id,
-        since,
-        until,
-        limit,
-    } = query.into();
-    let bounds = connection
-        .row(S::LOG_BOUNDS, &[])
-        .await?
-        .ok_or_else(S::no_row)?;
-    let (first, last): (i64, i64) = (bounds.value(0)?, bounds.value(1)?);
+    let filters = AuditFilters::from(query);
+    let part = part_to_read(connection, query, &filters).await?;
+    let conditions: [&dyn Parameter; 7] = [
+        &filters.kind,
+        &filters.subject_kind,
+        &filters.subject,
+        &filters.actor,
+        &filters.actor_id,
+        &filters.since,
+        &filters.until,
+    ];
+
+    let change_range: [&dyn Parameter; 2] = [&part.changes.start, &part.changes.end];
+    let change_values = [&change_range[..], &conditions, &[&filters.limit]].concat();
+    let change_sql = part.change_statement(S::AUDIT_CHANGES);
+    let change_rows = connection.rows(change_sql, &change_values).await?;
+    let changes = change_rows
+        .iter()
+        .map(read_change)
+        .collect::<Result<_, _>>()?;
+
+    let act_range: [&dyn Parameter; 2] = [&part.acts.start, &part.acts.end];
+    let act_values = [&act_range[..], &conditions, &[&part.act, &filters.limit]].concat();
+    let act_rows = connection.rows(part.act_statement(), &act_values).await?;
+    let acts = act_rows.iter().map(read_act).collect::<Result<_, _>>()?;
+
+    Ok(part.merge(changes, acts, query.limit))
+}
+
+/// Finds the part of the log that a page of the audit trail reads.
+async fn part_to_read<S: Sql>(
+    connection: &mut S,
+    query: &AuditQuery,
+    filters: &AuditFilters,
+) -> Result<AuditPart, S::Error> {
+    let bounds = connection.only_row(S::LOG_BOUNDS, &[]).await?;
+    let first: i64 = bounds.value(0)?;
+    let last: i64 = bounds.value(1)?;
+
     let mut from = first - 1;
-    if let Some(after) = query.after.filter(|_| !query.newest_first) {
+    if let Some(after) = query.after
+        && !query.newest_first
+    {
         from = from.max(after.seq);
     }
-    if let Some(since) = since {
+    if let Some(since) = filters.since {
         from = connection
             .number(S::LAST_OLDER, &[&from, &(last + 1), &since])
             .await?;
     }
-    let part = match until {
-        Some(until) if query.newest_first => {
-            let until = journal_rows::with_clock_set_back(until);
-            let newest = connection
-                .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
-                .await?;
-            Part::newest(query, from, newest)
-        }
-        None if query.newest_first => Part::newest(query, from, last),
-        None => Part::oldest(query, from, last),
-        Some(until) => {
-            let part = Part::oldest(query, from, last);
-            let [from, to] = part.changes;
-            let has_older = connection.row(S::HAS_OLDER, &[&from, &to, &until]).await?;
-            let has_older = has_older.ok_or_else(S::no_row)?.value(0)?;
-            if has_older { part } else { part.ended() }
-        }
+
+    let Some(until) = filters.until else {
+        return Ok(if query.newest_first {
+            AuditPart::newest(query, from, last)
+        } else {
+            AuditPart::oldest(query, from, last)
+        });
     };
-    let [of_changes, of_acts] = part.statements(S::AUDIT_CHANGES);
-    let selected: [&dyn Parameter; 7] = [
-        &kind,
-        &subject_kind,
-        &subject,
-        &actor,
-        &actor_id,
-        &since,
-        &until,
-    ];
-    let bounds: [&dyn Parameter; 2] = [&part.changes[0], &part.changes[1]];
-    let rows = connection
-        .rows(of_changes, &[&bounds[..], &selected, &[&limit]].concat())
+    if query.newest_first {
+        let until = with_clock_set_back(until);
+        let newest = connection
+            .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
+            .await?;
+        return Ok(AuditPart::newest(query, from, newest));
+    }
+
+    let part = AuditPart::oldest(query, from, last);
+    let range = part.changes;
+    let has_older_row = connection
+        .only_row(S::HAS_OLDER, &[&range.start, &range.end, &until])
         .await?;
-    let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
-    let bounds: [&dyn Parameter; 2] = [&part.acts[0], &part.acts[1]];
-    let rows = connection
-        .rows(
-            of_acts,
-            &[&bounds[..], &selected, &[&part.act, &limit]].concat(),
-        )
-        .await?;
-    let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
-    Ok(journal_rows::merged(&part, changes, acts, query.limit))
+    if has_older_row.value(0)? {
+        Ok(part)
+    } else {
+        Ok(part.into_last())
+    }
 }
 
-fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
+/// Reads the act in a row of the audit trail.
+fn read_act<R: Columns>(row: &R) -> Result<PositionedEntry, R::Error> {
     let position = AuditPosition {
         seq: row.value(0)?,
         act: row.value(4)?,
     };
-    let (subject, details) = (row.value(3)?, row.text(5)?.unwrap_or_default());
+    let subject = row.value(3)?;
+    let details = row.text(5)?.unwrap_or_default();
     let entry = AuditEntry::Act {
         id: position.act,
         at: row.time(1)?,
-        act: row.parsed(2, |kind| journal_rows::read(kind, subject, details))?,
-        actor: actor(row, 6)?,
-        request_id: text(row, 9)?,
+        act: row.parsed(2, |kind| parse_act(kind, subject, details))?,
+        actor: read_actor(row, 6)?,
+        request_id: read_text(row, 9)?,
     };
-    Ok((position, entry))
+    Ok(PositionedEntry { position, entry })
 }
 
-/// The change in a row of the log.
-pub(super) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
+/// Reads the change in a row of the log, whose columns are [`crate::journal_rows::change_columns!`].
+pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
     let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::of_type(kind, id))?;
-    let is_of_order = subject.kind == SubjectKind::Order;
-    let representation = |at| -> Result<Option<Box<str>>, R::Error> {
-        let Some(mut shown) = text::<R, String>(row, at)? else {
-            return Ok(None);
-        };
-        if is_of_order {
-            complete_order(&mut shown);
-        }
-        Ok(Some(shown.into()))
-    };
+    let is_order = subject.kind == SubjectKind::Order;
     Ok(JournalEntry {
         seq: row.value(0)?,
         at: row.time(1)?,
@@ -161,36 +171,54 @@ pub(super) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
         subject,
         version: row.value(4)?,
         pet: row.value(5)?,
-        actor: actor(row, 6)?,
-        request_id: text(row, 9)?,
-        before: representation(10)?,
-        after: representation(11)?,
+        actor: read_actor(row, 6)?,
+        request_id: read_text(row, 9)?,
+        before: read_representation(row, 10, is_order)?,
+        after: read_representation(row, 11, is_order)?,
     })
 }
 
-/// Adds the members that an older representation of an order does not have.
+/// Reads the representation in a column, if it has one.
+fn read_representation<R: Columns>(
+    row: &R,
+    column: usize,
+    is_order: bool,
+) -> Result<Option<Box<str>>, R::Error> {
+    let Some(mut representation) = read_text::<R, String>(row, column)? else {
+        return Ok(None);
+    };
+    if is_order {
+        complete_order(&mut representation);
+    }
+    Ok(Some(representation.into()))
+}
+
+/// Adds the members that an older representation of an order does not have, each with the value `null`.
 fn complete_order(order: &mut String) {
-    for [name, null] in json::ADDED_TO_ORDERS {
+    for [name, null_member] in json::ADDED_TO_ORDERS {
         // In a text, the quotes are escaped.
         if !order.contains(name) && order.pop().is_some() {
-            order.push_str(null);
+            order.push_str(null_member);
             order.push('}');
         }
     }
 }
 
-/// The actor in three columns.
-fn actor<R: Columns>(row: &R, at: usize) -> Result<NamedActor, R::Error> {
-    let id = row.value(at + 1)?;
-    let actor = row.parsed(at, |kind| Actor::of(kind, id))?;
+/// Reads the actor in three columns: its kind, number and name.
+fn read_actor<R: Columns>(row: &R, first_column: usize) -> Result<NamedActor, R::Error> {
+    let id = row.value(first_column + 1)?;
+    let actor = row.parsed(first_column, |kind| Actor::of(kind, id))?;
     Ok(NamedActor {
         actor,
-        name: text(row, at + 2)?,
+        name: read_text(row, first_column + 2)?,
     })
 }
 
-fn text<R: Columns, T: for<'r> From<&'r str>>(row: &R, at: usize) -> Result<Option<T>, R::Error> {
-    Ok(row.text(at)?.map(Into::into))
+fn read_text<R: Columns, T: for<'r> From<&'r str>>(
+    row: &R,
+    column: usize,
+) -> Result<Option<T>, R::Error> {
+    Ok(row.text(column)?.map(Into::into))
 }
 
 #[cfg(test)]

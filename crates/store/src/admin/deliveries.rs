@@ -8,18 +8,18 @@ use petstore_domain::{
     store_area::{Attempt, DeliveryUpdate, Lease, Progress, TestMessage, Waiting},
 };
 
-use super::{Parameter, Sql, record, values};
+use super::{Parameter, Sql, Values, acts::record_act, values};
 use crate::columns::Columns;
 
-/// The number of attempts that a store keeps for each webhook.
+/// The maximum number of attempts that a store keeps for each webhook.
 pub const KEPT_ATTEMPTS: i64 = 10_000;
 
 /// Locks the webhook against a concurrent change.
 pub(super) const LOCK: &str = "UPDATE webhooks SET version = version WHERE id = $1";
 const RENEW: &str = "UPDATE webhooks SET lease_holder = $4, lease_beat = $5
     WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
-/// The lease of a webhook that was changed once since the holder saved, and that nobody has taken.
-const CHANGED_ONCE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
+/// Ends the lease of a webhook that was changed once since the holder saved, and that nobody has taken since then.
+const END_LEASE_AFTER_ONE_CHANGE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
     WHERE id = $1 AND lease_holder = 0 AND lease_beat = $2";
 const HAS_LEASE: &str =
     "SELECT 1 FROM webhooks WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
@@ -33,7 +33,7 @@ const WAIT: &str = "INSERT INTO webhook_waiting (webhook_id, seq, previous, lane
     VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (webhook_id, seq)
     DO UPDATE SET failures = excluded.failures, due_at = excluded.due_at";
-const DONE: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1 AND seq = $2";
+const REMOVE_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1 AND seq = $2";
 pub(super) const TESTS: &str = "SELECT webhook_id, message_id FROM webhook_tests";
 const TAKE_TEST: &str = "DELETE FROM webhook_tests WHERE message_id = $1";
 const LAST_ATTEMPT: &str =
@@ -41,145 +41,183 @@ const LAST_ATTEMPT: &str =
 const ADD_ATTEMPT: &str = "INSERT INTO webhook_attempts
     (webhook_id, number, message_id, at, status, duration_ms, error)
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
-const FORGET_FIRST: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND number <=
+const FORGET_OLDEST_ATTEMPTS: &str =
+    "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND number <=
     (SELECT max(number) FROM webhook_attempts WHERE webhook_id = $1) - $2";
-const FORGET_OLD: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND at < $2";
+const FORGET_ATTEMPTS_BEFORE: &str =
+    "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND at < $2";
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-/// Whether the lease of each goes on, now or by an attempt whose connection broke. A change of a
-/// webhook ends the lease. What its holder did before is saved once, but does not disable it.
-pub(super) async fn save<S: Sql>(
+/// Saves updates of webhooks. Returns for each update whether the lease of the webhook goes on, which this call or an
+/// attempt whose connection broke has renewed.
+///
+/// A change of a webhook ends the lease. What its holder did before the change is saved once, but does not disable the
+/// webhook.
+pub(super) async fn save_updates<S: Sql>(
     connection: &mut S,
     updates: &[DeliveryUpdate],
 ) -> Result<Vec<bool>, S::Error> {
-    let mut in_order: Vec<_> = updates.iter().enumerate().collect();
-    // So that two processes cannot wait for each other.
-    in_order.sort_by_key(|(_, update)| update.webhook);
-    let renewals = in_order.iter().map(
-        |(
-            _,
-            DeliveryUpdate {
-                webhook,
-                seen,
-                lease,
-                ..
-            },
-        )| { values![*webhook, seen.holder, seen.beat, lease.holder, lease.beat] },
-    );
-    let renewed = connection.execute_each(RENEW, renewals.collect()).await?;
-    let mut saved = vec![true; updates.len()];
-    for ((position, update), renewed) in in_order.into_iter().zip(renewed) {
-        if renewed == 1 {
-            save_one(connection, update).await?;
-            continue;
-        }
-        let Lease { holder, beat } = update.lease;
-        let own = connection
-            .row(HAS_LEASE, &[&update.webhook, &holder, &beat])
-            .await?;
-        saved[position] = own.is_some();
-        let changed = update.seen.beat + 1;
-        if own.is_none()
-            && update.progress.is_some()
-            && connection
-                .execute(CHANGED_ONCE, &[&update.webhook, &changed])
-                .await?
-                == 1
-        {
-            save_one(
-                connection,
-                &DeliveryUpdate {
-                    disable: None,
-                    ..update.clone()
-                },
-            )
-            .await?;
+    let mut ordered_updates: Vec<(usize, &DeliveryUpdate)> = updates.iter().enumerate().collect();
+    // All processes lock webhooks in this order, so that two of them cannot wait for each other.
+    ordered_updates.sort_by_key(|(_, update)| update.webhook);
+
+    let mut renewals: Vec<Values<'_>> = Vec::with_capacity(updates.len());
+    for (_, update) in &ordered_updates {
+        let DeliveryUpdate { seen, lease, .. } = update;
+        renewals.push(values![
+            update.webhook,
+            seen.holder,
+            seen.beat,
+            lease.holder,
+            lease.beat
+        ]);
+    }
+    let renewed_counts = connection.execute_each(RENEW, renewals).await?;
+
+    let mut leases_go_on = vec![true; updates.len()];
+    for ((position, update), renewed_count) in ordered_updates.into_iter().zip(renewed_counts) {
+        if renewed_count == 1 {
+            save_update(connection, update).await?;
+        } else {
+            leases_go_on[position] = save_without_renewal(connection, update).await?;
         }
     }
-    Ok(saved)
+    Ok(leases_go_on)
 }
 
-async fn save_one<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
-    let id = update.webhook;
-    if let Some(Progress {
-        cursor,
-        last,
-        failing_since,
-    }) = &update.progress
-    {
-        let failing_since = failing_since.map(Timestamp::as_millisecond);
-        connection
-            .execute(PROGRESS, &[cursor, last, &failing_since, &id])
-            .await?;
+/// Saves an update whose lease could not be renewed, if only one change of the webhook has ended the lease. Returns
+/// whether an earlier attempt has renewed the lease and saved the update.
+async fn save_without_renewal<S: Sql>(
+    connection: &mut S,
+    update: &DeliveryUpdate,
+) -> Result<bool, S::Error> {
+    let Lease { holder, beat } = update.lease;
+    let lease_row = connection
+        .row(HAS_LEASE, &[&update.webhook, &holder, &beat])
+        .await?;
+    if lease_row.is_some() {
+        return Ok(true);
     }
-    let done = update.done.iter().map(|seq| values![id, *seq]);
-    connection.execute_each(DONE, done.collect()).await?;
-    let waiting = update.waiting.iter().map(
-        |Waiting {
-             seq,
-             previous,
-             lane,
-             failures,
-             due_at,
-         }| {
-            let due_at = due_at.map(Timestamp::as_millisecond);
-            values![
-                id,
-                *seq,
-                *previous,
-                lane.as_deref(),
-                i64::from(*failures),
-                due_at
-            ]
-        },
-    );
-    connection.execute_each(WAIT, waiting.collect()).await?;
+    if update.progress.is_none() {
+        return Ok(false);
+    }
+
+    let beat_after_change = update.seen.beat + 1;
+    let ended_count = connection
+        .execute(
+            END_LEASE_AFTER_ONE_CHANGE,
+            &[&update.webhook, &beat_after_change],
+        )
+        .await?;
+    if ended_count == 1 {
+        let update = DeliveryUpdate {
+            disable: None,
+            ..update.clone()
+        };
+        save_update(connection, &update).await?;
+    }
+    Ok(false)
+}
+
+/// Saves the update of a webhook that is locked.
+async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
+    let id = update.webhook;
+    if let Some(progress) = &update.progress {
+        save_progress(connection, id, progress).await?;
+    }
+    let removals = update.done.iter().map(|seq| values![id, *seq]).collect();
+    connection.execute_each(REMOVE_WAITING, removals).await?;
+    save_waiting(connection, id, &update.waiting).await?;
+
     add_attempts(connection, id, &update.attempts).await?;
     if let Some(before) = update.forget_before {
         connection
-            .execute(FORGET_OLD, &[&id, &before.as_millisecond()])
+            .execute(FORGET_ATTEMPTS_BEFORE, &[&id, &before.as_millisecond()])
             .await?;
     }
-    if let Some((reason, at)) = update.disable
-        && connection
+
+    if let Some((reason, at)) = update.disable {
+        let disabled_count = connection
             .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id])
-            .await?
-            == 1
-    {
-        record(
-            connection,
-            &reason.act(id),
-            &WriteContext::new(Actor::Clock, at),
-        )
-        .await?;
+            .await?;
+        if disabled_count == 1 {
+            let context = WriteContext::new(Actor::Clock, at);
+            record_act(connection, &reason.act(id), &context).await?;
+        }
     }
     Ok(())
 }
 
-/// Adds an attempt, unless the webhook was deleted.
-pub(super) async fn add_one<S: Sql>(
+async fn save_progress<S: Sql>(
     connection: &mut S,
-    id: i64,
+    webhook: i64,
+    progress: &Progress,
+) -> Result<(), S::Error> {
+    let Progress {
+        cursor,
+        last,
+        failing_since,
+    } = progress;
+    let failing_since = failing_since.map(Timestamp::as_millisecond);
+    connection
+        .execute(PROGRESS, &[cursor, last, &failing_since, &webhook])
+        .await?;
+    Ok(())
+}
+
+/// Adds messages that wait, or replaces their failures and due times.
+async fn save_waiting<S: Sql>(
+    connection: &mut S,
+    webhook: i64,
+    messages: &[Waiting],
+) -> Result<(), S::Error> {
+    let mut rows: Vec<Values<'_>> = Vec::with_capacity(messages.len());
+    for message in messages {
+        let Waiting {
+            seq,
+            previous,
+            lane,
+            failures,
+            due_at,
+        } = message;
+        rows.push(values![
+            webhook,
+            *seq,
+            *previous,
+            lane.as_deref(),
+            i64::from(*failures),
+            due_at.map(Timestamp::as_millisecond)
+        ]);
+    }
+    connection.execute_each(WAIT, rows).await?;
+    Ok(())
+}
+
+/// Adds an attempt, unless the webhook was deleted.
+pub(super) async fn add_attempt<S: Sql>(
+    connection: &mut S,
+    webhook: i64,
     attempt: &Attempt,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    if connection.execute(LOCK, &[&id]).await? == 1 {
-        add_attempts(connection, id, slice::from_ref(attempt)).await?;
+    if connection.execute(LOCK, &[&webhook]).await? == 1 {
+        add_attempts(connection, webhook, slice::from_ref(attempt)).await?;
     }
     Ok(Ok(0))
 }
 
-/// Adds attempts to a webhook that is locked.
+/// Adds attempts to a webhook that is locked, and forgets the oldest ones above [`KEPT_ATTEMPTS`].
 async fn add_attempts<S: Sql>(
     connection: &mut S,
-    id: i64,
+    webhook: i64,
     attempts: &[Attempt],
 ) -> Result<(), S::Error> {
     if attempts.is_empty() {
         return Ok(());
     }
-    let last = connection.number(LAST_ATTEMPT, &[&id]).await?;
-    let rows = attempts.iter().zip(last + 1..).map(|(attempt, number)| {
+    let mut number = connection.number(LAST_ATTEMPT, &[&webhook]).await?;
+    let mut rows: Vec<Values<'_>> = Vec::with_capacity(attempts.len());
+    for attempt in attempts {
         let Attempt {
             message_id,
             at,
@@ -187,61 +225,58 @@ async fn add_attempts<S: Sql>(
             duration_ms,
             error,
         } = attempt;
-        let (at, status) = (at.as_millisecond(), status.map(i64::from));
-        values![
-            id,
+        number += 1;
+        rows.push(values![
+            webhook,
             number,
             message_id.as_str(),
-            at,
-            status,
+            at.as_millisecond(),
+            status.map(i64::from),
             *duration_ms,
             error.as_deref()
-        ]
-    });
-    connection.execute_each(ADD_ATTEMPT, rows.collect()).await?;
+        ]);
+    }
+    connection.execute_each(ADD_ATTEMPT, rows).await?;
     connection
-        .execute(FORGET_FIRST, &[&id, &KEPT_ATTEMPTS])
+        .execute(FORGET_OLDEST_ATTEMPTS, &[&webhook, &KEPT_ATTEMPTS])
         .await?;
     Ok(())
 }
 
-/// The message in a row of [`WAITING`].
-pub(super) fn waiting<R: Columns>(row: &R) -> Result<Waiting, R::Error> {
+/// Reads the message in a row of [`WAITING`].
+pub(super) fn read_waiting<R: Columns>(row: &R) -> Result<Waiting, R::Error> {
+    let failures: i64 = row.value(3)?;
     Ok(Waiting {
         seq: row.value(0)?,
         previous: row.value(1)?,
         lane: row.value(2)?,
-        failures: row
-            .value::<i64>(3)?
-            .try_into()
-            .map_err(|_| row.invalid(3))?,
+        failures: failures.try_into().map_err(|_| row.invalid(3))?,
         due_at: row.optional_time(4)?,
     })
 }
 
-/// The message in a row of [`TESTS`].
-pub(super) fn test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
+/// Reads the message in a row of [`TESTS`].
+pub(super) fn read_test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
     Ok(TestMessage {
         webhook: row.value(0)?,
         message_id: row.value(1)?,
     })
 }
 
+/// Removes a test message from the waiting ones. Refuses if it does not wait.
 pub(super) async fn take_test<S: Sql>(
     connection: &mut S,
     message_id: &str,
 ) -> Result<Result<i64, ()>, S::Error> {
-    Ok(
-        if connection.execute(TAKE_TEST, &[&message_id]).await? == 1 {
-            Ok(0)
-        } else {
-            Err(())
-        },
-    )
+    if connection.execute(TAKE_TEST, &[&message_id]).await? == 1 {
+        Ok(Ok(0))
+    } else {
+        Ok(Err(()))
+    }
 }
 
-/// The attempt in a row of [`ATTEMPTS`], with its number.
-pub(super) fn attempt<R: Columns>(row: &R) -> Result<(i64, Attempt), R::Error> {
+/// Reads the attempt in a row of [`ATTEMPTS`], with its number.
+pub(super) fn read_attempt<R: Columns>(row: &R) -> Result<(i64, Attempt), R::Error> {
     let status = row.value::<Option<i64>>(3)?.map(u16::try_from).transpose();
     let attempt = Attempt {
         message_id: row.value(1)?,

@@ -11,8 +11,8 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, Parameter, Sql, Values, nothing, promise,
-    requests::{self, WriteOutcome},
+    Database, Parameter, Sql, Values, no_result, promise,
+    requests::{self, Administration, WriteOutcome},
     values,
 };
 use crate::{
@@ -20,11 +20,11 @@ use crate::{
     columns::{Cell, Columns},
 };
 
-/// Each row has the version of all fields. The field is null if there is none.
+/// Selects all fields, each with the version of the set. Without a field, there is one row whose field is null.
 pub const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
         is_public, is_unique, position, fields.version, examined, choice_labels
     FROM field_state LEFT JOIN fields ON TRUE";
-/// One change after the other: each was decided with all fields as they were.
+/// Sets the next version of the set, if the set has the version $1 with which the change was decided.
 const CHANGE: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
 pub const PUT: &str = "INSERT INTO fields
         (name, label, kind, choices, is_public, is_unique, position, version, choice_labels)
@@ -35,52 +35,59 @@ pub const PUT: &str = "INSERT INTO fields
         choice_labels = excluded.choice_labels";
 const OWNERS: &str =
     "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2 ORDER BY pet_id";
-/// At most $1 of the animals that have the value of a unique field together with another one.
+/// Selects at most $1 of the animals that have the value of a unique field together with another animal.
 pub const SHARED: &str =
     "SELECT field, key, pet_id FROM shared_values ORDER BY field, key, pet_id LIMIT $1";
-/// How many of them [`Fields::shared_values`] has.
-const SHOWN: i64 = 40;
-/// Before all fields are put.
+/// The maximum number of animals that [`Fields::shared_values`] returns.
+const MAX_SHARED_VALUES: i64 = 40;
+/// Deletes all fields, before others take their place.
 pub const CLEAR: &str = "DELETE FROM fields; UPDATE field_state SET version = version + 1";
 const DELETE: &str = "DELETE FROM fields WHERE name = $1";
 const EXAMINE: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
-/// Finds the field only if no value of it was written since then.
+/// Notes that values of all fields were written.
 pub const USED: &str = "UPDATE fields SET examined = NULL WHERE examined IS NOT NULL";
-const UNUSED: &str = "UPDATE fields SET examined = NULL WHERE name = $1 AND examined = $2";
+/// Ends the examination of the field $1. Changes no row if a value was written since the examination began, with the
+/// version $2.
+const END_EXAMINATION: &str = "UPDATE fields SET examined = NULL WHERE name = $1 AND examined = $2";
 
 promise! {
 /// Stores the fields with which animals are described.
 Fields {
-    /// All fields.
+    /// Reads all fields.
     async fn fields(&self) -> FieldSet {
-        self.read((), |connection, ()| list(connection).boxed()).await
+        self.read((), |connection, ()| read_fields(connection).boxed()).await
     }
 
-    /// The animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
+    /// Reads the animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
     async fn owners(&self, key: UniqueKey) -> Vec<PetId> {
         self.list(OWNERS, values![key.0, key.1], |row| PetId::read(row, 0)).await
     }
 
-    /// The first animals that have a unique value together with another one, those of a value together. A
-    /// migration found them when values began to be compared without separators.
+    /// Reads the first animals that have a unique value together with another animal. The animals with one value
+    /// follow each other. A migration found them when values began to be compared without separators.
     async fn shared_values(&self) -> Vec<Owner> {
-        self.list(SHARED, values![SHOWN], owner).await
+        self.list(SHARED, values![MAX_SHARED_VALUES], read_owner).await
     }
 
     /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
-    /// the fields have the next version, and each transaction that writes a value of this one says
+    /// the fields have the next version, and each transaction that writes a value of this field says
     /// so. Returns whether it began.
     async fn examine_field(&self, name: FieldName, seen: i64) -> bool {
-        let examined =
-            self.once((name, seen), |connection, (name, seen)| examine(connection, name, *seen).boxed(), nothing);
-        Ok(examined.await?.is_ok())
+        let result = self.write_once(
+            (name, seen),
+            |connection, (name, seen)| begin_examination(connection, name, *seen).boxed(),
+            no_result,
+        );
+        Ok(result.await?.is_ok())
     }
 
     /// Makes changes, all or none, records the acts, and remembers the response if the client may
-    /// repeat the request. Each change has seen the version that the change before it makes, and of several
-    /// changes, none must be unused.
-    /// [`WriteOutcome::Stale`] if any field has changed since the changes were decided, or if a
-    /// value of a field was written although [`FieldChange::must_be_unused`].
+    /// repeat the request.
+    ///
+    /// Each change has seen the version that the change before it makes, and if there are several
+    /// changes, no change has [`FieldChange::must_be_unused`]. Returns [`WriteOutcome::Stale`] if any field has changed
+    /// since the changes were decided, or if a value of a field was written although
+    /// [`FieldChange::must_be_unused`].
     async fn write_fields(
         &self,
         changes: Vec<FieldChange>,
@@ -88,56 +95,56 @@ Fields {
         response: StoredResponse,
         context: WriteContext,
     ) -> WriteOutcome {
-        requests::administer(self, changes, (acts, response, context), |connection, changes| {
-            write(connection, changes).boxed()
+        let administration = Administration { acts, response, context };
+        requests::administer(self, changes, administration, |connection, changes| {
+            write_changes(connection, changes).boxed()
         })
         .await
     }
 }
 }
 
-pub async fn list<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Error> {
-    set(&connection.rows(LIST, &[]).await?)
+pub async fn read_fields<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Error> {
+    read_field_set(&connection.rows(LIST, &[]).await?)
 }
 
-/// The animal in a row of [`SHARED`].
-pub fn owner<R: Columns>(row: &R) -> Result<Owner, R::Error> {
-    let text = |at| row.parsed(at, |text| Some(text.to_owned()));
-    Ok(((text(0)?, text(1)?), PetId::read(row, 2)?))
+/// Reads the animal and its value in a row of [`SHARED`].
+pub fn read_owner<R: Columns>(row: &R) -> Result<Owner, R::Error> {
+    let field = row.parsed(0, |text| Some(text.to_owned()))?;
+    let key = row.parsed(1, |text| Some(text.to_owned()))?;
+    Ok(((field, key), PetId::read(row, 2)?))
 }
 
-/// The fields in the rows of [`LIST`].
-pub fn set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
-    let version = rows.first().map_or(Ok(0), |row| row.value(0))?;
-    let (mut all, mut examined) = (Vec::with_capacity(rows.len()), Vec::new());
+/// Reads the fields in the rows of [`LIST`].
+pub fn read_field_set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
+    let version = match rows.first() {
+        Some(row) => row.value(0)?,
+        None => 0,
+    };
+    let mut fields = Vec::with_capacity(rows.len());
+    let mut examined_names = Vec::new();
     for row in rows {
-        let Some(field) = field(row)? else { continue };
+        let Some(field) = read_field(row)? else {
+            continue;
+        };
         if row.value::<Option<i64>>(9)?.is_some() {
-            examined.push(field.name.clone());
+            examined_names.push(field.name.clone());
         }
-        all.push(field);
+        fields.push(field);
     }
-    Ok(FieldSet::new(version, all, examined))
+    Ok(FieldSet::new(version, fields, examined_names))
 }
 
-/// The field in a row of [`LIST`], if it has one.
-fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
+/// Reads the field in a row of [`LIST`], if it has one.
+fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     let Some(name) = row.optional_parsed(1, FieldName::new)? else {
         return Ok(None);
     };
-    let choices = |text: &str| Choices::new(serde_json::from_str(text).ok()?);
-    let choices = row.optional_parsed(4, choices)?;
-    let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
-    // The release before changes choices without their labels, which may not fit to them after that.
-    let choices = choices.map(|choices| {
-        let labelled = labels.and_then(|labels| choices.clone().labelled(labels));
-        labelled.unwrap_or(choices)
-    });
     Ok(Some(FieldDefinition {
         name,
         label: row.parsed(2, |text| Label::new(text.to_owned()))?,
         kind: row.parsed(3, |kind| kind.parse().ok())?,
-        choices,
+        choices: read_choices(row)?,
         is_public: row.value::<i64>(5)? != 0,
         is_unique: row.value::<i64>(6)? != 0,
         position: row.value(7)?,
@@ -145,7 +152,23 @@ fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     }))
 }
 
-async fn examine<S: Sql>(
+/// Reads the choices of a field and their labels in a row of [`LIST`], if the field has choices.
+fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
+    let choices = row.optional_parsed(4, |text| Choices::new(serde_json::from_str(text).ok()?))?;
+    let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
+    let Some(choices) = choices else {
+        return Ok(None);
+    };
+    let Some(labels) = labels else {
+        return Ok(Some(choices));
+    };
+    // The previous release changes choices without their labels, so the labels may not fit the choices.
+    let labelled_choices = choices.clone().labelled(labels);
+    Ok(Some(labelled_choices.unwrap_or(choices)))
+}
+
+/// Begins the examination of a field. See [`Fields::examine_field`].
+async fn begin_examination<S: Sql>(
     connection: &mut S,
     name: &FieldName,
     seen: i64,
@@ -166,11 +189,12 @@ fn have_successive_versions(changes: &[FieldChange]) -> bool {
         .all(|pair| pair[1].seen == pair[0].seen + 1)
 }
 
-async fn write<S: Sql>(
+/// Makes the changes. Returns [`WriteOutcome::Stale`] if one of them cannot be made.
+async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: &[FieldChange],
 ) -> Result<Option<WriteOutcome>, S::Error> {
-    // What is not made is not rolled back, so this is known before anything is written.
+    // A refusal does not undo in every store what was written before it, so this is checked first.
     if !have_successive_versions(changes) {
         return Ok(Some(WriteOutcome::Stale));
     }
@@ -181,45 +205,44 @@ async fn write<S: Sql>(
         must_be_unused,
     } in changes
     {
-        if connection.execute(CHANGE, &[seen]).await? != 1
-            || (*must_be_unused && connection.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
-        {
+        let name = name.as_str();
+        if connection.execute(CHANGE, &[seen]).await? != 1 {
+            return Ok(Some(WriteOutcome::Stale));
+        }
+        if *must_be_unused && connection.execute(END_EXAMINATION, &[&name, seen]).await? != 1 {
             return Ok(Some(WriteOutcome::Stale));
         }
         match after {
-            Some(after) => put(connection, after).await?,
-            None => connection.execute(DELETE, &[&name.as_str()]).await?,
+            Some(field) => save_field(connection, field).await?,
+            None => connection.execute(DELETE, &[&name]).await?,
         };
     }
     Ok(None)
 }
 
-pub async fn put<S: Sql>(connection: &mut S, field: &FieldDefinition) -> Result<u64, S::Error> {
-    let choices = field
-        .choices
-        .as_ref()
-        .map(|of| serde_json::json!(of.all()).to_string());
-    let labels = field
-        .choices
-        .as_ref()
-        .map(Choices::labels)
-        .filter(|labels| !labels.is_empty());
-    let labels = labels.map(|labels| serde_json::json!(labels).to_string());
+/// Adds a field, or replaces the field of the same name. Returns the number of rows that were written.
+pub async fn save_field<S: Sql>(
+    connection: &mut S,
+    field: &FieldDefinition,
+) -> Result<u64, S::Error> {
+    let choices = field.choices.as_ref();
+    let choices_json = choices.map(|choices| serde_json::json!(choices.all()).to_string());
+    let labels_json = match choices.map(Choices::labels) {
+        Some(labels) if !labels.is_empty() => Some(serde_json::json!(labels).to_string()),
+        _ => None,
+    };
+
     let values: Values<'_> = values![
         field.name.as_str(),
         field.label.as_str(),
         field.kind.as_str(),
-        choices,
+        choices_json,
         i64::from(field.is_public),
         i64::from(field.is_unique),
         field.position,
         field.version,
-        labels
+        labels_json
     ];
-    connection
-        .execute(
-            PUT,
-            &values.iter().map(|value| &**value).collect::<Vec<_>>(),
-        )
-        .await
+    let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value).collect();
+    connection.execute(PUT, &values).await
 }

@@ -13,18 +13,23 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, SlowRead, Sql,
-    audit::{self, change},
-    lists::read_all,
-    nothing, promise,
+    Database, Parameters, SlowRead, Sql,
+    audit::{self, read_change},
+    no_result,
+    pages::read_all,
+    promise,
 };
-use crate::{StoreError, columns::Columns, journal_rows::SCAN};
+use crate::{StoreError, columns::Columns, journal_rows::MAX_SCANNED_ROWS};
 
-/// With so many bytes of texts, a page of changes is full.
-const FULL: usize = 4 << 20;
+/// The number of bytes of texts with which a page of changes is full.
+const MAX_PAGE_BYTES: usize = 4 << 20;
 
-/// The last number in `part` that is older than $2, and that none from $2 to $3 precedes. SQLite
-/// numbers its parameters as they first appear.
+/// Becomes the subquery for the last number in the table `part` whose time is before $2, and before which no number
+/// has a time from $2 to $3. The table has the columns `number` and `at`.
+///
+/// For example, with the times 1, 9, 2 and 5, `$2 = 4` and `$3 = 6`, it selects the third number: 9 is the time of a
+/// wrong clock. It is a macro because `concat!` takes no constants. SQLite numbers its parameters as they first
+/// appear.
 #[macro_export]
 macro_rules! last_forgotten {
     () => {
@@ -50,40 +55,51 @@ promise! {
 /// The changes of one animal and of its orders have their numbers in the order in which they were
 /// made.
 Journal {
-    /// What the log contains. Everything that was committed before the call is in it.
+    /// Returns the bounds of the log. Everything that was committed before the call is in the log.
     async fn journal_state(&self) -> JournalState {
         self.log_state().await
     }
 
-    /// The changes with a higher number than `after`, of one type or of all: at most `limit`.
-    /// Reads a bounded part of the log, so a page may have fewer although more follow; `read_to`
-    /// tells how far it came. It is `after` only if nothing follows.
+    /// Reads the changes with a higher number than `after`, of one type or of all: at most `limit`.
+    ///
+    /// Reads a bounded part of the log, so a page may have fewer changes although more follow; `read_to`
+    /// is the last number that was read. It is `after` only if nothing follows.
     async fn changes_after(&self, after: i64, kind: Option<ChangeType>, limit: u32) -> ChangePage {
-        let what = (after, kind, limit);
-        self.read_slowly(SlowRead::Followers, what, |connection, what| read_after(connection, *what).boxed()).await
+        self.read_slowly(SlowRead::Followers, (after, kind, limit), |connection, &(after, kind, limit)| {
+            read_changes_after(connection, after, kind, limit).boxed()
+        })
+        .await
     }
 
-    /// The changes of an animal and of its orders with a lower number than `before`, the newest
-    /// first and at most `limit`. Everything that was committed before the call is in it.
+    /// Reads the changes of an animal and of its orders with a lower number than `before`, the newest
+    /// first and at most `limit`. Everything that was committed before the call is in the log.
     async fn history(&self, pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry> {
         self.number_changes().await?;
-        let what = [pet.get(), before, limit.into()];
-        self.read_slowly(SlowRead::Searches, what, |connection, what| history(connection, *what).boxed()).await
+        let limit = i64::from(limit);
+        self.read_slowly(SlowRead::Searches, (pet, before, limit), |connection, (pet, before, limit)| {
+            read_history(connection, *pet, *before, *limit).boxed()
+        })
+        .await
     }
 
-    /// Deletes the changes and acts before the first one whose time is kept: at most `limit` of each,
-    /// the oldest first, and never the newest change. A later time among them is that of a wrong clock.
-    /// Returns how many it deleted.
+    /// Deletes the changes and acts before the first one whose time is in `kept`: at most `limit` of each,
+    /// the oldest first, and never the newest change. A later time among the deleted ones is due to a wrong clock.
+    /// Returns the number of deleted rows.
     async fn forget_changes(&self, kept: RangeInclusive<Timestamp>, limit: u32) -> usize {
         self.forget([kept.start(), kept.end()].map(|time| time.as_millisecond()), limit.into()).await
     }
 
-    /// The latest time that was confirmed. If there is none yet, the time of the newest change
-    /// becomes it, or `now` if there is no change.
+    /// Returns the latest time that was confirmed. If there is none yet, the time of the newest change
+    /// becomes the confirmed time, or `now` if there is no change.
     async fn confirmed_time(&self, now: Timestamp) -> Timestamp {
-        match self.read((), |connection, ()| audit::confirmed(connection).boxed()).await? {
-            Some(at) => Ok(at),
-            None => self.write(now, |connection, now| audit::confirm_first(connection, *now).boxed()).await,
+        let confirmed_time =
+            self.read((), |connection, ()| audit::confirmed_time(connection).boxed()).await?;
+        match confirmed_time {
+            Some(confirmed_time) => Ok(confirmed_time),
+            None => {
+                self.write(now, |connection, now| audit::confirm_first_time(connection, *now).boxed())
+                    .await
+            }
         }
     }
 
@@ -95,84 +111,84 @@ Journal {
         now: Timestamp,
         act: Option<(Act, WriteContext)>,
     ) -> bool {
-        let confirmed = self.once(
-            ([seen, now].map(Timestamp::as_millisecond), act),
-            |connection, (times, act)| audit::confirm(connection, *times, act.as_ref()).boxed(),
-            nothing,
+        let result = self.write_once(
+            (seen.as_millisecond(), now.as_millisecond(), act),
+            |connection, (seen, now, act)| {
+                audit::confirm_time(connection, *seen, *now, act.as_ref()).boxed()
+            },
+            no_result,
         );
-        Ok(confirmed.await?.is_ok())
+        Ok(result.await?.is_ok())
     }
 
-    /// A part of the audit trail, and the position after which it continues, if it does. Reads a
-    /// bounded part of the log, so a page may have fewer entries although more follow. With the newest
+    /// Reads a part of the audit trail. Returns its entries, and the position after which it continues, if it does.
+    ///
+    /// Reads a bounded part of the log, so a page may have fewer entries although more follow. With the newest
     /// first, a search up to a time can miss what was recorded when a clock had been set back by more
     /// than a day.
     async fn list_audit(
         &self,
         query: &AuditQuery,
     ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
-        // Its own changes are also in the trail.
+        // The changes of the caller are also in the trail.
         self.number_changes().await?;
-        let query = query.clone();
-        self.read_slowly(SlowRead::Searches, query, |connection, query| audit::list(connection, query).boxed()).await
+        self.read_slowly(SlowRead::Searches, query.clone(), |connection, query| {
+            audit::list_audit(connection, query).boxed()
+        })
+        .await
     }
 }
 }
 
-async fn read_after<S: Sql>(
+/// Reads a page of changes. See [`Journal::changes_after`].
+async fn read_changes_after<S: Sql>(
     connection: &mut S,
-    (after, kind, limit): (i64, Option<ChangeType>, u32),
+    after: i64,
+    kind: Option<ChangeType>,
+    limit: u32,
 ) -> Result<ChangePage, S::Error> {
-    let bounds = connection
-        .row(S::LOG_BOUNDS, &[])
-        .await?
-        .ok_or_else(S::no_row)?;
+    let bounds = connection.only_row(S::LOG_BOUNDS, &[]).await?;
     let last: i64 = bounds.value(1)?;
     // Without a filter, a page reads no more changes than it has.
-    let most = kind.map_or(i64::from(limit), |_| SCAN);
-    let read_to = after.saturating_add(most).min(last).max(after);
+    let max_rows = match kind {
+        Some(_) => MAX_SCANNED_ROWS,
+        None => i64::from(limit),
+    };
+    let read_to = after.saturating_add(max_rows).min(last).max(after);
     let kind = kind.map(ChangeType::as_str);
-    let (mut page, mut bytes) = (
-        ChangePage {
-            changes: Vec::new(),
-            read_to,
-        },
-        0,
-    );
+
+    let mut page = ChangePage {
+        changes: Vec::new(),
+        read_to,
+    };
+    let max_changes = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut page_bytes = 0;
     connection
         .visit(
             S::CHANGES,
             &[&after, &read_to, &kind, &i64::from(limit)],
-            &mut |row| Ok(add(&mut page, &mut bytes, change(row)?, limit)),
+            &mut |row| {
+                let change = read_change(row)?;
+                let seq = change.seq;
+                page_bytes += change.length();
+                page.changes.push(change);
+                if page_bytes >= MAX_PAGE_BYTES || page.changes.len() == max_changes {
+                    page.read_to = seq;
+                    return Ok(ControlFlow::Break(()));
+                }
+                Ok(ControlFlow::Continue(()))
+            },
         )
         .await?;
     Ok(page)
 }
 
-/// Adds the next change to a page of at most `limit`, of whose texts there are so many `bytes`. Breaks if
-/// the page is then full.
-fn add(
-    page: &mut ChangePage,
-    bytes: &mut usize,
-    change: JournalEntry,
-    limit: u32,
-) -> ControlFlow<()> {
-    let seq = change.seq;
-    *bytes += change.length();
-    page.changes.push(change);
-    if *bytes >= FULL || page.changes.len() == limit as usize {
-        page.read_to = seq;
-        return ControlFlow::Break(());
-    }
-    ControlFlow::Continue(())
-}
-
-async fn history<S: Sql>(
+async fn read_history<S: Sql>(
     connection: &mut S,
-    [pet, before, limit]: [i64; 3],
+    pet: PetId,
+    before: i64,
+    limit: i64,
 ) -> Result<Vec<JournalEntry>, S::Error> {
-    read_all(connection, S::HISTORY, &[&pet, &before, &limit], |row| {
-        change(row)
-    })
-    .await
+    let values: Parameters<'_> = &[&pet.get(), &before, &limit];
+    read_all(connection, S::HISTORY, values, |row| read_change(row)).await
 }

@@ -8,14 +8,14 @@ use petstore_domain::{
     KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, WriteContext, store_area::ActType,
 };
 
-use super::{Database, Parameter, Sql, promise, record, values};
-use crate::{
-    StoreError,
-    columns::Columns,
-    journal_rows::{act_on_key, details_of},
+use super::{
+    Database, Parameter, Sql, Values,
+    acts::{act_on_key, details_of_key, record_act},
+    promise, values,
 };
+use crate::{StoreError, columns::Columns};
 
-/// The columns in the order that [`key_of`] expects.
+/// Becomes the columns in the order that [`read_key`] expects. It is a macro because `concat!` takes no constants.
 macro_rules! columns {
     () => {
         "id, name, coalesce(store_scope, scope), deployment, created_at, expires_at, last_used_at, \
@@ -35,13 +35,13 @@ const ROTATE: &str = "UPDATE api_keys SET successor_id = $3,
         expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END
     WHERE id = $1 AND successor_id IS NULL";
 pub(crate) const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
-/// Runs once for each key and process, so it needs no index.
+/// Selects the first key of the lineage of $1. It runs once for each key and process, so it needs no index.
 const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
         SELECT CAST($1 AS bigint)
         UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
     SELECT id FROM lineage
     WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
-/// Writes nothing if both times are known.
+/// Records the times $2 and $3 of the key $1. Writes nothing if neither is later than the recorded one.
 const RECORD_USE: &str = "UPDATE api_keys
     SET last_used_at = CASE WHEN last_used_at > $2 THEN last_used_at ELSE $2 END,
         last_deprecated_call_at = CASE
@@ -56,44 +56,47 @@ Keys {
     /// Adds a key.
     async fn create_key(&self, key: NewKey, context: WriteContext) -> KeyRecord {
         self.number_changes().await?;
-        let created = self.once(
+        let result = self.write_once(
             (key, context),
-            |connection, (key, context)| create(connection, key, context).boxed(),
-            |connection, id| get(connection, *id).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed(),
+            |connection, (key, context)| create_key(connection, key, context).boxed(),
+            |connection, id| {
+                get_key(connection, KeyId(*id)).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed()
+            },
         );
-        let Ok(key) = created.await?;
+        let Ok(key) = result.await?;
         Ok(key)
     }
 
-    /// The key with this digest, valid or not.
+    /// Finds the key with this digest, valid or not.
     async fn find_key(&self, digest: &KeyDigest) -> Option<KeyRecord> {
-        self.find(FIND, values![digest.as_bytes().to_vec()], key_of).await
+        self.find(FIND, values![digest.as_bytes().to_vec()], read_key).await
     }
 
-    /// The digest of every key, valid or not, in any order.
+    /// Reads the digest of every key, valid or not, in any order.
     async fn key_digests(&self) -> Vec<KeyDigest> {
         self.list(DIGESTS, values![], |row| row.bytes(0).map(KeyDigest::from_bytes)).await
     }
 
-    /// The key with this number, valid or not.
+    /// Finds the key with this number, valid or not.
     async fn get_key(&self, id: KeyId) -> Option<KeyRecord> {
-        self.find(GET, values![id.0], key_of).await
+        let KeyId(number) = id;
+        self.find(GET, values![number], read_key).await
     }
 
-    /// Every key, valid or not, in ascending order of number.
+    /// Reads every key, valid or not, in ascending order of number.
     async fn list_keys(&self) -> Vec<KeyRecord> {
-        self.list(LIST, values![], key_of).await
+        self.list(LIST, values![], read_key).await
     }
 
     /// Revokes a key, and returns its new state. An earlier revocation keeps its date.
     async fn revoke_key(&self, id: KeyId, context: WriteContext) -> Option<KeyRecord> {
         self.number_changes().await?;
-        let revoked = self.once(
+        let result = self.write_once(
             (id, context),
-            |connection, (id, context)| revoke(connection, *id, context).boxed(),
-            |connection, id| get(connection, *id).boxed(),
+            |connection, (id, context)| revoke_key(connection, *id, context).boxed(),
+            |connection, id| get_key(connection, KeyId(*id)).boxed(),
         );
-        let Ok(key) = revoked.await?;
+        let Ok(key) = result.await?;
         Ok(key)
     }
 
@@ -108,34 +111,43 @@ Keys {
         context: WriteContext,
     ) -> Option<KeyRecord> {
         self.number_changes().await?;
-        let rotated = self.once(
+        let result = self.write_once(
             (id, successor, until, context),
             |connection, (id, successor, until, context)| {
-                rotate(connection, *id, successor, *until, context).boxed()
+                rotate_key(connection, *id, successor, *until, context).boxed()
             },
-            |connection, id| get(connection, *id).boxed(),
+            |connection, id| get_key(connection, KeyId(*id)).boxed(),
         );
-        Ok(rotated.await?.ok().flatten())
+        Ok(result.await?.ok().flatten())
     }
 
-    /// The first key of the lineage of the key `id`, found by following its rotations back. It
+    /// Finds the first key of the lineage of the key `id`, by following its rotations back. It
     /// never changes. It is `id` itself if that key is not a successor.
     async fn first_of_lineage(&self, id: KeyId) -> KeyId {
-        let first =
-            self.read(id.0, |connection, id| async { connection.number(FIRST_OF_LINEAGE, &[id]).await }.boxed());
-        first.await.map(KeyId)
+        let KeyId(number) = id;
+        let first_number = self
+            .read(number, |connection, number| {
+                async { connection.number(FIRST_OF_LINEAGE, &[number]).await }.boxed()
+            })
+            .await?;
+        Ok(KeyId(first_number))
     }
 
     /// Records when keys were last used, and when they last called the deprecated operation.
     /// Ignores times earlier than the recorded ones, and unknown keys.
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> () {
-        self.write(uses, |connection, uses| record_uses(connection, uses).boxed()).await
+        self.write(uses, |connection, uses| record_key_uses(connection, uses).boxed()).await
     }
 }
 }
 
-async fn insert<S: Sql>(connection: &mut S, key: &NewKey, now: Timestamp) -> Result<i64, S::Error> {
-    let limit = key.rate_limit.map(|limit| limit.to_string());
+/// Adds a key, and returns its number.
+async fn insert_key<S: Sql>(
+    connection: &mut S,
+    key: &NewKey,
+    now: Timestamp,
+) -> Result<i64, S::Error> {
+    let rate_limit = key.rate_limit.map(|limit| limit.to_string());
     connection
         .number(
             INSERT,
@@ -147,107 +159,99 @@ async fn insert<S: Sql>(connection: &mut S, key: &NewKey, now: Timestamp) -> Res
                 &key.deployment.as_str(),
                 &now.as_second(),
                 &key.expires_at.map(Timestamp::as_second),
-                &limit,
+                &rate_limit,
             ],
         )
         .await
 }
 
-async fn create<S: Sql>(
+async fn create_key<S: Sql>(
     connection: &mut S,
     key: &NewKey,
     context: &WriteContext,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    let id = insert(connection, key, context.now).await?;
-    record(
-        connection,
-        &act_on_key(ActType::KeyCreated, KeyId(id), details_of(key)),
-        context,
-    )
-    .await?;
+    let id = insert_key(connection, key, context.now).await?;
+    let act = act_on_key(ActType::KeyCreated, KeyId(id), details_of_key(key));
+    record_act(connection, &act, context).await?;
     Ok(Ok(id))
 }
 
-async fn get<S: Sql>(connection: &mut S, id: i64) -> Result<Option<KeyRecord>, S::Error> {
-    connection
-        .row(GET, &[&id])
-        .await?
-        .as_ref()
-        .map(key_of)
-        .transpose()
+async fn get_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<Option<KeyRecord>, S::Error> {
+    let KeyId(number) = id;
+    match connection.row(GET, &[&number]).await? {
+        Some(row) => read_key(&row).map(Some),
+        None => Ok(None),
+    }
 }
 
-async fn revoke<S: Sql>(
+async fn revoke_key<S: Sql>(
     connection: &mut S,
     id: KeyId,
     context: &WriteContext,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    if connection
-        .execute(REVOKE, &[&id.0, &context.now.as_second()])
-        .await?
-        > 0
-    {
-        record(
-            connection,
-            &act_on_key(ActType::KeyRevoked, id, Vec::new()),
-            context,
-        )
+    let KeyId(number) = id;
+    let revoked_count = connection
+        .execute(REVOKE, &[&number, &context.now.as_second()])
         .await?;
+    if revoked_count > 0 {
+        let act = act_on_key(ActType::KeyRevoked, id, Vec::new());
+        record_act(connection, &act, context).await?;
     }
-    Ok(Ok(id.0))
+    Ok(Ok(number))
 }
 
-/// The number of the successor. Refuses if the key is missing, or has a successor.
-async fn rotate<S: Sql>(
+/// Rotates a key, and returns the number of the successor. Refuses if the key is missing, or has a successor.
+async fn rotate_key<S: Sql>(
     connection: &mut S,
     id: KeyId,
     successor: &NewKey,
     until: Timestamp,
     context: &WriteContext,
 ) -> Result<Result<i64, ()>, S::Error> {
-    if get(connection, id.0)
-        .await?
-        .is_none_or(|key| key.successor.is_some())
-    {
+    let key = get_key(connection, id).await?;
+    if key.is_none_or(|key| key.successor.is_some()) {
         return Ok(Err(()));
     }
-    let successor = insert(connection, successor, context.now).await?;
-    if connection
-        .execute(ROTATE, &[&id.0, &until.as_second(), &successor])
-        .await?
-        == 0
-    {
+
+    let KeyId(number) = id;
+    let successor_number = insert_key(connection, successor, context.now).await?;
+    let rotated_count = connection
+        .execute(ROTATE, &[&number, &until.as_second(), &successor_number])
+        .await?;
+    if rotated_count == 0 {
         return Ok(Err(()));
     }
-    let details = vec![("successor".into(), successor.to_string())];
-    record(
-        connection,
-        &act_on_key(ActType::KeyRotated, id, details),
-        context,
-    )
-    .await?;
-    Ok(Ok(successor))
+
+    let details = vec![("successor".into(), successor_number.to_string())];
+    let act = act_on_key(ActType::KeyRotated, id, details);
+    record_act(connection, &act, context).await?;
+    Ok(Ok(successor_number))
 }
 
-async fn record_uses<S: Sql>(connection: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
-    let mut uses: Vec<&KeyUse> = uses.iter().collect();
-    // So that two processes cannot wait for each other.
-    uses.sort_by_key(|used| used.id.0);
-    let uses = uses.into_iter().map(
-        |KeyUse {
-             id,
-             used_at,
-             deprecated_call_at,
-         }| {
-            let called_at = deprecated_call_at.map(Timestamp::as_second);
-            values![id.0, used_at.as_second(), called_at]
-        },
-    );
-    connection.execute_each(RECORD_USE, uses.collect()).await?;
+async fn record_key_uses<S: Sql>(connection: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
+    let mut ordered_uses: Vec<&KeyUse> = uses.iter().collect();
+    // All processes write keys in this order, so that two of them cannot wait for each other.
+    ordered_uses.sort_by_key(|key_use| key_use.id);
+
+    let mut rows: Vec<Values<'_>> = Vec::with_capacity(uses.len());
+    for key_use in ordered_uses {
+        let KeyUse {
+            id: KeyId(number),
+            used_at,
+            deprecated_call_at,
+        } = key_use;
+        rows.push(values![
+            *number,
+            used_at.as_second(),
+            deprecated_call_at.map(Timestamp::as_second)
+        ]);
+    }
+    connection.execute_each(RECORD_USE, rows).await?;
     Ok(())
 }
 
-pub(crate) fn key_of<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {
+/// Reads the key in a row of [`LIST`].
+pub(crate) fn read_key<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {
     Ok(KeyRecord {
         id: KeyId(row.value(0)?),
         name: row.value(1)?,

@@ -8,13 +8,21 @@ use petstore_domain::{
     store_area::{PetQuery, StorePet},
 };
 
-use super::{Database, SlowRead, Sql, lists, promise, search};
+use super::{
+    Database, SlowRead, Sql, lists,
+    pages::{OfferQuery, read_all, read_offers, read_page},
+    promise, search,
+};
 use crate::{
     StoreError, Version,
     columns::{Cell, Columns},
 };
 
-/// The changes above $1 and up to $2, which `$from` reads, by which an animal became available again.
+/// Becomes the statement that selects the changes above $1 and up to $2, which `$from` reads, by which an animal became
+/// available again.
+///
+/// For example, `returns!("changes WHERE seq > $1 AND seq <= $2")` becomes `SELECT seq, pet_id, at FROM changes WHERE
+/// seq > $1 AND seq <= $2 AND type IN … ORDER BY seq DESC`. It is a macro because `concat!` takes no constants.
 #[macro_export]
 macro_rules! returns {
     ($from:expr) => {
@@ -33,7 +41,7 @@ pub use returns;
 pub struct Return {
     /// The number of the change.
     pub seq: i64,
-    /// The animal.
+    /// The animal that became available again.
     pub pet: PetId,
     /// The time of the change.
     pub at: Timestamp,
@@ -42,57 +50,68 @@ pub struct Return {
 promise! {
 /// Reads what the public sees.
 Offers {
-    /// The version of what the public sees. It changes with every change of an animal, an order, a category, a field
-    /// or the profile. Other writes, such as the last use of an API key, leave it as it is. What a caller reads
+    /// Returns the version of what the public sees. It changes with every change of an animal, an order, a category, a
+    /// field or the profile. Other writes, such as the last use of an API key, leave it as it is. What a caller reads
     /// after it got a version is at least as new as that version.
     async fn public_version(&self) -> Version {
-        self.read((), |connection, ()| public_version(connection).boxed()).await
+        self.read((), |connection, ()| read_public_version(connection).boxed()).await
     }
 
-    /// A page of the animals that are available or pending, without their orders, and the last identifier if more
-    /// follow.
+    /// Reads a page of the animals that are available or pending, without their orders. Returns the last identifier if
+    /// more follow.
     async fn list_offers(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
-            return self.search(SlowRead::Offers, query.clone(), search::find).await;
+            return self.search(SlowRead::Offers, query.clone(), search::find_page).await;
         }
-        let what = (query.after, query.limit, !query.newest_first);
-        let usual = Some(D::USUAL_PAGE);
-        let pets = lists::page(self, usual, SlowRead::Offers, what, |connection, (what, longest)| {
-            lists::on_offer(connection, *what, *longest).boxed()
-        });
+        let offer_query = OfferQuery {
+            after: query.after,
+            limit: query.limit,
+            newest_first: query.newest_first,
+        };
+        let pets = read_page(
+            self,
+            Some(D::USUAL_PAGE),
+            SlowRead::Offers,
+            offer_query,
+            |connection, (query, max_bytes)| read_offers(connection, *query, *max_bytes).boxed(),
+        );
         Ok(query.limit.page(pets.await?, |pet| pet.id))
     }
 
-    /// How many of these animals each of the queries finds, counted up to `most`. All counts are of one moment.
+    /// Counts for each query the available or pending animals that it finds, up to `most`. All counts are of one
+    /// moment.
     async fn count_offers(&self, queries: Vec<PetQuery>, most: usize) -> Vec<usize> {
-        let what = (queries, most);
-        self.search(SlowRead::Offers, what, |connection, (queries, most)| count_each(connection, queries, *most).boxed())
-            .await
+        self.search(SlowRead::Offers, (queries, most), |connection, (queries, most)| {
+            count_each(connection, queries, *most).boxed()
+        })
+        .await
     }
 
-    /// The changes by which animals became available again, among the newest `changes` of the log: the newest first.
+    /// Reads the changes by which animals became available again, among the newest `changes` of the log: the newest
+    /// first.
     async fn returns(&self, changes: i64) -> Vec<Return> {
         let log = self.log_state().await?;
-        let oldest = (log.last - changes).max(log.first - 1);
-        let bounds = [oldest, log.last];
-        self.read_slowly(SlowRead::Offers, bounds, |connection, bounds| read_returns(connection, *bounds).boxed()).await
+        let after = (log.last - changes).max(log.first - 1);
+        self.read_slowly(SlowRead::Offers, (after, log.last), |connection, (after, until)| {
+            read_returns(connection, *after, *until).boxed()
+        })
+        .await
     }
 }
 }
 
-async fn public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
-    const NUMBERS: [usize; 4] = [1, 2, 3, 4];
-    let row = connection
-        .row(S::PUBLIC_STATE, &[])
-        .await?
-        .ok_or_else(S::no_row)?;
-    let epoch: Vec<u8> = row.value(0)?;
-    let epoch: [u8; 16] = epoch.try_into().map_err(|_| row.invalid(0))?;
+/// Reads the version of what the public sees: the epoch of the log in 16 bytes, and four numbers in 8 bytes each.
+async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
+    const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
+    let row = connection.only_row(S::PUBLIC_STATE, &[]).await?;
+    let epoch: [u8; 16] = row.bytes(0)?;
+
     let mut version = [0; 48];
     version[..16].copy_from_slice(&epoch);
-    for (column, bytes) in NUMBERS.into_iter().zip(version[16..].chunks_exact_mut(8)) {
+    let places = version[16..].chunks_exact_mut(8);
+    for (column, place) in NUMBER_COLUMNS.into_iter().zip(places) {
         let number: i64 = row.value(column)?;
-        bytes.copy_from_slice(&number.to_ne_bytes());
+        place.copy_from_slice(&number.to_ne_bytes());
     }
     Ok(Version::new(version))
 }
@@ -114,12 +133,13 @@ async fn count_each<S: Sql>(
     Ok(counts)
 }
 
+/// Reads the changes above `after` and up to `until` by which animals became available again.
 async fn read_returns<S: Sql>(
     connection: &mut S,
-    bounds: [i64; 2],
+    after: i64,
+    until: i64,
 ) -> Result<Vec<Return>, S::Error> {
-    let [after, until] = bounds;
-    lists::read_all(connection, S::RETURNS, &[&after, &until], |row| {
+    read_all(connection, S::RETURNS, &[&after, &until], |row| {
         Ok(Return {
             seq: row.value(0)?,
             pet: Cell::read(row, 1)?,

@@ -13,32 +13,35 @@ const PHOTOS: &str = "SELECT id FROM photos WHERE id >= $1 AND id < $2 ORDER BY 
 const ORPHANS: &str = "SELECT id, since FROM photo_orphans WHERE id >= $1 AND id < $2";
 const NOTE: &str = "INSERT INTO photo_orphans (id, since) VALUES ($1, $2)
     ON CONFLICT (id) DO NOTHING";
-const FORGET: &str = "DELETE FROM photo_orphans WHERE id = $1";
+const FORGET_NOTE: &str = "DELETE FROM photo_orphans WHERE id = $1";
 
-/// What was found in the place of the files.
-struct Found {
+/// The files of one shard, as they were found in their place.
+struct ShardFiles {
+    /// The first byte of the identifiers.
     shard: u8,
     present: Vec<PhotoId>,
+    /// The time at which the files were found.
     now: Timestamp,
+    /// The last time of a note after which the file may be deleted.
     until: Timestamp,
 }
 
 promise! {
 /// Knows which files the photos of all animals need, withdrawn or not.
 PhotoFiles {
-    /// The incarnation of the database, which no copy of it has: that of a backup, of a dump, or of a
-    /// template. Processes on one database have the same, also after a failover to a standby.
+    /// Returns the incarnation of the database. A copy from a backup, a dump or a template has another one.
+    /// Processes on one database have the same one, also after a failover to a standby.
     async fn incarnation(&self) -> String {
-        self.read((), |connection, ()| incarnation(connection).boxed()).await
+        self.read((), |connection, ()| read_incarnation(connection).boxed()).await
     }
 
-    /// The photos whose identifiers begin with this byte, in their order.
+    /// Reads the photos whose identifiers begin with the byte `shard`, in the order of their identifiers.
     async fn photos_in(&self, shard: u8) -> Vec<PhotoId> {
-        self.read(shard, |connection, shard| photos(connection, *shard).boxed()).await
+        self.read(shard, |connection, shard| read_photos(connection, *shard).boxed()).await
     }
 
-    /// Notes which files with identifiers that begin with this byte no photo has, at `now`, of all
-    /// `present` ones. Returns those that were noted at `until` or before, and that no photo has.
+    /// Notes at `now` which of the `present` files no photo has. Their identifiers begin with the byte `shard`. Returns
+    /// the files that were noted at `until` or before, and that no photo has.
     async fn note_orphans(
         &self,
         shard: u8,
@@ -46,71 +49,91 @@ PhotoFiles {
         now: Timestamp,
         until: Timestamp,
     ) -> Vec<PhotoId> {
-        let found = Found { shard, present, now, until };
-        self.write(found, |connection, found| note(connection, found).boxed()).await
+        let files = ShardFiles { shard, present, now, until };
+        self.write(files, |connection, files| note_orphans(connection, files).boxed()).await
     }
 }
 }
 
-async fn incarnation<S: Sql>(connection: &mut S) -> Result<String, S::Error> {
-    let row = connection
-        .row(S::INCARNATION, &[])
-        .await?
-        .ok_or_else(S::no_row)?;
+async fn read_incarnation<S: Sql>(connection: &mut S) -> Result<String, S::Error> {
+    let row = connection.only_row(S::INCARNATION, &[]).await?;
     row.parsed(0, S::incarnation_from)
 }
 
-/// The lowest text of an identifier that begins with this byte, and a text above all of them.
-fn bounds(shard: u8) -> [String; 2] {
-    let above = shard
-        .checked_add(1)
-        .map_or("g".to_owned(), |next| format!("{next:02x}"));
-    [format!("{shard:02x}"), above]
+/// The identifiers of a shard as text: from `start`, and before `end`.
+struct ShardRange {
+    start: String,
+    end: String,
 }
 
-async fn photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
-    let [from, to] = bounds(shard);
-    let rows = connection.rows(PHOTOS, &[&from, &to]).await?;
+impl ShardRange {
+    /// Returns the range of a shard: `0a` to `0b` for 10, and `ff` to `g` for 255.
+    fn new(shard: u8) -> Self {
+        let end = match shard.checked_add(1) {
+            Some(next_shard) => format!("{next_shard:02x}"),
+            None => "g".to_owned(),
+        };
+        Self {
+            start: format!("{shard:02x}"),
+            end,
+        }
+    }
+}
+
+async fn read_photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
+    let range = ShardRange::new(shard);
+    let rows = connection.rows(PHOTOS, &[&range.start, &range.end]).await?;
     rows.iter()
         .map(|row| row.parsed(0, PhotoId::parse))
         .collect()
 }
 
-async fn note<S: Sql>(connection: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Error> {
-    let &Found {
+/// Notes files that no photo has, and forgets the notes of others. Returns the files to delete. See
+/// [`PhotoFiles::note_orphans`].
+async fn note_orphans<S: Sql>(
+    connection: &mut S,
+    files: &ShardFiles,
+) -> Result<Vec<PhotoId>, S::Error> {
+    let &ShardFiles {
         shard,
         ref present,
         now,
         until,
-    } = found;
-    let [from, to] = bounds(shard);
-    let needed: BTreeSet<PhotoId> = photos(connection, shard).await?.into_iter().collect();
+    } = files;
+    let needed: BTreeSet<PhotoId> = read_photos(connection, shard).await?.into_iter().collect();
     let orphans: BTreeSet<PhotoId> = present
         .iter()
         .copied()
         .filter(|id| !needed.contains(id))
         .collect();
+
     let mut due = Vec::new();
     let mut noted = BTreeSet::new();
-    let mut gone: Vec<Values<'_>> = Vec::new();
-    for row in &connection.rows(ORPHANS, &[&from, &to]).await? {
-        let (id, since) = (row.parsed(0, PhotoId::parse)?, row.time(1)?);
+    let mut outdated_notes: Vec<Values<'_>> = Vec::new();
+    let range = ShardRange::new(shard);
+    for row in &connection
+        .rows(ORPHANS, &[&range.start, &range.end])
+        .await?
+    {
+        let id = row.parsed(0, PhotoId::parse)?;
+        let since = row.time(1)?;
         if !orphans.contains(&id) {
-            gone.push(values![id.to_string()]);
+            outdated_notes.push(values![id.to_string()]);
         } else if since <= until {
             due.push(id);
         }
         noted.insert(id);
     }
-    let new = orphans.difference(&noted);
-    let new = new
-        .map(|id| values![id.to_string(), now.as_millisecond()])
-        .collect::<Vec<_>>();
-    if !gone.is_empty() {
-        connection.execute_each(FORGET, gone).await?;
+
+    let mut new_notes: Vec<Values<'_>> = Vec::new();
+    for id in orphans.difference(&noted) {
+        new_notes.push(values![id.to_string(), now.as_millisecond()]);
     }
-    if !new.is_empty() {
-        connection.execute_each(NOTE, new).await?;
+    if !outdated_notes.is_empty() {
+        connection.execute_each(FORGET_NOTE, outdated_notes).await?;
+    }
+    if !new_notes.is_empty() {
+        connection.execute_each(NOTE, new_notes).await?;
     }
     Ok(due)
 }

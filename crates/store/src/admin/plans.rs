@@ -1,44 +1,45 @@
 //! The statements of lists, with the plan that each store needs.
 
-use petstore_domain::PetStatus;
+use petstore_domain::{PetStatus, store_area::PetQuery};
 
 use crate::tables::Table;
 
-/// How many animals a page can have.
-pub(super) const PAGE: usize = 100;
+/// The maximum number of animals on a page.
+pub(super) const MAX_PETS_ON_PAGE: usize = 100;
 
-/// How many animals that are not merged a search reads at once.
-pub(super) const UNREAD: usize = 64;
+/// The maximum number of animals that are not merged which a search reads at once.
+pub(super) const MAX_UNMERGED_PER_READ: usize = 64;
 
 /// The statements of lists, with the plan that each store needs. All lists have their parameters in
 /// the same order.
 pub struct Plans {
-    /// The animals behind $1, at most $2 and each with its open order: those in the catalogue, and those
-    /// that are withdrawn, with each of `STATUSES`; the oldest first, and the newest first.
+    /// Select the animals behind $1, at most $2 and each with its open order: in the catalogue, and
+    /// withdrawn, with each of `STATUSES`; the oldest first, and the newest first.
     pub pets: [[[String; 2]; STATUSES.len()]; 2],
-    /// The search in the same two.
+    /// The searches among the animals in the catalogue, and among withdrawn ones.
     pub search: [Search; 2],
-    /// The animals behind $1 that are available or pending, at most $2: the newest first, and the
+    /// Select the animals behind $1 that are available or pending, at most $2: the newest first, and the
     /// oldest first.
     pub on_offer: [String; 2],
-    /// How many of them there are, counted up to $1.
+    /// Counts the animals that are available or pending, up to $1.
     pub count_on_offer: String,
-    /// The orders behind $1, at most $2, with each of the `FILTERS`: the oldest first, and the newest
+    /// Select the orders behind $1, at most $2, with each [`OrderFilter`]: the oldest first, and the newest
     /// first.
-    pub orders: [[String; 2]; FILTERS.len()],
+    pub orders: [[String; 2]; OrderFilter::ALL.len()],
     /// See [`Self::due`].
     pub due: String,
     /// See [`Self::reservations`].
     pub reservations: String,
     /// See [`Self::contacts_until`].
     pub contacts_until: String,
-    /// Each status, and how many animals have it; and the same of `withdrawn`.
+    /// Selects each status with the number of its animals in the catalogue, and `withdrawn` with the number of
+    /// withdrawn animals.
     pub inventory: String,
-    /// Whether an animal has $1 in its values.
+    /// Selects whether an animal has $1 in its values.
     pub has_values: &'static str,
 }
 
-/// The statuses of the animals on a page: all; on offer; and one.
+/// The statuses of the animals on a page: all, those on offer, and each one of them.
 const STATUSES: [&[PetStatus]; 5] = [
     &[],
     &[PetStatus::Available, PetStatus::Pending],
@@ -47,37 +48,78 @@ const STATUSES: [&[PetStatus]; 5] = [
     &[PetStatus::Sold],
 ];
 
-/// The filters of a page of orders. Each of the first is the one by which the orders are found: the most
-/// selective one.
-const FILTERS: [&str; 4] = [
-    "",
-    " AND status = $3",
-    " AND pet_id = $3 AND (CAST($4 AS text) IS NULL OR status = $4)
-        AND (CAST($5 AS text) IS NULL OR reference = $5)",
-    " AND reference = $3 AND (CAST($4 AS text) IS NULL OR status = $4)",
-];
+/// The filter by which the orders of a page are found: the most selective one that the query has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderFilter {
+    /// All orders.
+    None,
+    /// The orders with the status $3.
+    Status,
+    /// The orders for the animal $3. If they are not null, $4 is the status and $5 the reference.
+    Pet,
+    /// The orders with the reference $3. If it is not null, $4 is the status.
+    Reference,
+}
+
+impl OrderFilter {
+    const ALL: [Self; 4] = [Self::None, Self::Status, Self::Pet, Self::Reference];
+
+    /// Returns the condition in SQL, which continues another condition.
+    pub fn condition(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Status => " AND status = $3",
+            Self::Pet => {
+                " AND pet_id = $3 AND (CAST($4 AS text) IS NULL OR status = $4)
+        AND (CAST($5 AS text) IS NULL OR reference = $5)"
+            }
+            Self::Reference => " AND reference = $3 AND (CAST($4 AS text) IS NULL OR status = $4)",
+        }
+    }
+}
 
 impl Plans {
-    /// Lists of animals: `page` makes one of a table and statuses, and whether the newest come first.
+    /// Makes the lists of animals. `select_page` makes a statement for a table and statuses, and for whether the
+    /// newest come first.
     pub fn pets(
-        page: impl Fn(Table, &[PetStatus], bool) -> String,
+        select_page: impl Fn(Table, &[PetStatus], bool) -> String,
     ) -> [[[String; 2]; STATUSES.len()]; 2] {
-        [Table::Pets, Table::WithdrawnPets]
-            .map(|table| STATUSES.map(|of| [false, true].map(|newest| page(table, of, newest))))
+        [Table::Pets, Table::WithdrawnPets].map(|table| {
+            STATUSES.map(|statuses| {
+                [false, true].map(|newest_first| select_page(table, statuses, newest_first))
+            })
+        })
     }
 
-    /// The animals of such a list, or those that are on offer.
-    pub fn of_status(status: Option<PetStatus>, on_offer: bool) -> usize {
-        status.map_or(usize::from(on_offer), |status| 2 + status as usize)
+    /// Returns the list of animals for a query without a search.
+    pub(super) fn pet_page(&self, query: &PetQuery) -> &str {
+        // Their positions in `STATUSES`.
+        let statuses = match (query.status, query.on_offer) {
+            (None, false) => 0,
+            (None, true) => 1,
+            (Some(PetStatus::Available), _) => 2,
+            (Some(PetStatus::Pending), _) => 3,
+            (Some(PetStatus::Sold), _) => 4,
+        };
+        &self.pets[usize::from(query.withdrawn)][statuses][usize::from(query.newest_first)]
     }
 
-    /// Lists of orders: `page` makes one of the filters, with their number, and whether the newest come first.
-    pub fn orders(page: impl Fn(usize, &str, bool) -> String) -> [[String; 2]; FILTERS.len()] {
-        std::array::from_fn(|by| [false, true].map(|newest| page(by, FILTERS[by], newest)))
+    /// Makes the lists of orders. `select_page` makes a statement for a filter, and for whether the newest come
+    /// first.
+    pub fn orders(
+        select_page: impl Fn(OrderFilter, bool) -> String,
+    ) -> [[String; 2]; OrderFilter::ALL.len()] {
+        OrderFilter::ALL
+            .map(|filter| [false, true].map(|newest_first| select_page(filter, newest_first)))
     }
 
-    /// The reservations behind the end $2 and the number $3 that end at $1 or before, at most $4, of these
-    /// orders. An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the
+    /// Returns the list of orders with a filter.
+    pub(super) fn order_page(&self, filter: OrderFilter, newest_first: bool) -> &str {
+        &self.orders[filter as usize][usize::from(newest_first)]
+    }
+
+    /// Selects the reservations behind the end $2 and the number $3 that end at $1 or before, at most $4, out of
+    /// `orders`: the table, and a hint for its index. An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the
     /// others.
     pub fn due(orders: &str) -> String {
         format!(
@@ -87,7 +129,7 @@ impl Plans {
         )
     }
 
-    /// How many of these orders are open, and the first end.
+    /// Selects the number of the reservations in `orders`, and their first end. `orders` is as in [`Self::due`].
     pub fn reservations(orders: &str) -> String {
         format!(
             "SELECT count(*), min(expires_at) FILTER (WHERE expires_at >= -62167219200000)
@@ -95,7 +137,8 @@ impl Plans {
         )
     }
 
-    /// The orders behind $1 that closed at $2 or before and have a contact, at most $3. Most contacts
+    /// Selects the orders behind $1 that closed at $2 or before and have a contact, at most $3. `join` is the join
+    /// that the store needs to begin with the contacts. Most contacts
     /// belong to orders that are open or closed a short time ago.
     pub fn contacts_until(join: &str) -> String {
         format!(
@@ -107,47 +150,76 @@ impl Plans {
 
 /// The statements with which a search reads animals of a table.
 pub struct Search {
-    /// Animals with [`PAGE`] identifiers, each with its open order.
+    /// Selects the animals with [`MAX_PETS_ON_PAGE`] identifiers, each with its open order.
     pub(super) pets: String,
-    /// The next [`UNREAD`] animals that are not merged, in this table or not: with a higher identifier
-    /// than $1, and with a lower one.
+    /// Select the next [`MAX_UNMERGED_PER_READ`] animals that are not merged, in this table or not: with a higher
+    /// identifier than $1, and with a lower one.
     pub(super) unmerged: [String; 2],
 }
 
 impl Search {
-    /// `select` selects the columns of animals, each with its open order, where a condition with the
-    /// place `{}` is true.
-    pub fn of(table: Table, select: &str) -> Self {
-        let ids: Vec<_> = (1..=PAGE).map(|number| format!("${number}")).collect();
-        // Of two lower bounds, SQLite would begin at any.
-        let ascending =
-            "id > (SELECT CASE WHEN merged > $1 THEN merged ELSE $1 END FROM search_state)
-            AND id <= (SELECT last FROM search_state)";
-        let descending = "id > (SELECT merged FROM search_state) AND id <= (
-            SELECT CASE WHEN last < $1 THEN last ELSE $1 - 1 END FROM search_state)";
-        let orders = [(">", "ASC", ascending), ("<", "DESC", descending)];
-        let unmerged = orders.map(|(behind, order, is_new)| {
-            let changed = format!(
-                "SELECT DISTINCT pet_id AS id FROM value_changes
-                WHERE pet_id {behind} $1 ORDER BY pet_id {order} LIMIT {UNREAD}"
-            );
-            let new = |table| {
-                format!("SELECT id FROM {table} WHERE {is_new} ORDER BY id {order} LIMIT {UNREAD}")
-            };
-            format!(
-                "SELECT unmerged.id, status, category_id, name, fields FROM (
-                    SELECT id FROM (SELECT * FROM ({changed}) AS changed
-                        UNION SELECT * FROM ({}) AS new UNION SELECT * FROM ({}) AS withdrawn
-                    ) AS unmerged ORDER BY id {order} LIMIT {UNREAD}
-                ) AS unmerged LEFT JOIN {table} AS pet ON pet.id = unmerged.id
-                ORDER BY unmerged.id {order}",
-                new("pets"),
-                new("withdrawn_pets"),
-            )
-        });
+    /// Makes the statements for a table. `select` selects the columns of animals, each with its open order, where the
+    /// condition in the place of `{}` is true.
+    pub fn new(table: Table, select: &str) -> Self {
+        let ids: Vec<_> = (1..=MAX_PETS_ON_PAGE)
+            .map(|number| format!("${number}"))
+            .collect();
+        let pets = select.replace("{}", &format!("id IN ({})", ids.join(", ")));
         Self {
-            pets: select.replace("{}", &format!("id IN ({})", ids.join(", "))),
-            unmerged,
+            pets,
+            unmerged: [
+                select_unmerged(table, &ASCENDING),
+                select_unmerged(table, &DESCENDING),
+            ],
         }
     }
+}
+
+/// The parts of a statement for animals that are not merged which depend on their order.
+struct UnmergedOrder {
+    /// The comparison with the last animal that was read.
+    comparison: &'static str,
+    direction: &'static str,
+    /// The condition for an animal that was added after the last merge.
+    is_new: &'static str,
+}
+
+// With two lower bounds, SQLite would begin at either of them.
+const ASCENDING: UnmergedOrder = UnmergedOrder {
+    comparison: ">",
+    direction: "ASC",
+    is_new: "id > (SELECT CASE WHEN merged > $1 THEN merged ELSE $1 END FROM search_state)
+            AND id <= (SELECT last FROM search_state)",
+};
+const DESCENDING: UnmergedOrder = UnmergedOrder {
+    comparison: "<",
+    direction: "DESC",
+    is_new: "id > (SELECT merged FROM search_state) AND id <= (
+            SELECT CASE WHEN last < $1 THEN last ELSE $1 - 1 END FROM search_state)",
+};
+
+/// Returns the statement that selects the next animals that are not merged: changed ones, and new ones in the
+/// catalogue or withdrawn. Their columns are null if `table` does not have them.
+fn select_unmerged(table: Table, order: &UnmergedOrder) -> String {
+    let UnmergedOrder {
+        comparison,
+        direction,
+        is_new,
+    } = order;
+    format!(
+        "SELECT unmerged.id, status, category_id, name, fields FROM (
+            SELECT id FROM (
+                SELECT * FROM (SELECT DISTINCT pet_id AS id FROM value_changes
+                    WHERE pet_id {comparison} $1 ORDER BY pet_id {direction}
+                    LIMIT {MAX_UNMERGED_PER_READ}) AS changed
+                UNION SELECT * FROM (SELECT id FROM pets
+                    WHERE {is_new} ORDER BY id {direction}
+                    LIMIT {MAX_UNMERGED_PER_READ}) AS new
+                UNION SELECT * FROM (SELECT id FROM withdrawn_pets
+                    WHERE {is_new} ORDER BY id {direction}
+                    LIMIT {MAX_UNMERGED_PER_READ}) AS withdrawn
+            ) AS unmerged ORDER BY id {direction} LIMIT {MAX_UNMERGED_PER_READ}
+        ) AS unmerged LEFT JOIN {table} AS pet ON pet.id = unmerged.id
+        ORDER BY unmerged.id {direction}"
+    )
 }

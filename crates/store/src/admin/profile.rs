@@ -12,13 +12,13 @@ use petstore_formats::json;
 
 use super::{
     Database, Parameter, Sql, promise,
-    requests::{self, WriteOutcome},
+    requests::{self, Administration, WriteOutcome},
     values,
 };
 use crate::{StoreError, columns::Columns};
 
 const READ: &str = "SELECT members, version, logo FROM profile";
-/// One change after the other: each was decided with the profile as it was.
+/// Writes the version $2 over the version $3 only, because the change was decided with that version.
 const WRITE: &str = "UPDATE profile SET members = $1, version = $2, logo = $4
     WHERE version = $3";
 
@@ -32,33 +32,36 @@ const REPLACE_LOGO: &str =
     "UPDATE logos SET replaced_at = $1 WHERE replaced_at IS NULL AND name <> coalesce($2, '')";
 const ADD_LOGO: &str = "INSERT INTO logos (name, png) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET replaced_at = NULL";
-/// The number is bounded, however often somebody changes the logo.
+/// Keeps at most 8 replaced logos, however often somebody changes the logo.
 const FORGET_LOGOS: &str = "DELETE FROM logos WHERE replaced_at <= $1
     OR replaced_at IS NOT NULL AND name NOT IN (SELECT name FROM logos
         WHERE replaced_at IS NOT NULL ORDER BY replaced_at DESC LIMIT 8)";
 
 /// How long the file of a former logo stays, in milliseconds: pages are cached.
-const REPLACED_FOR: i64 = 24 * 60 * 60 * 1000;
+const REPLACED_LOGO_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
 
 promise! {
 /// Stores what the store says about itself.
 StoreProfile {
-    /// The profile. It exists from the beginning.
+    /// Reads the profile. It exists from the beginning.
     async fn profile(&self) -> Profile {
-        self.read((), |connection, ()| read(connection).boxed()).await
+        self.read((), |connection, ()| read_profile(connection).boxed()).await
     }
 
-    /// The file of this logo, and whether it is that of the store. One that was replaced has a file for
-    /// a day.
+    /// Reads the file of a logo, and whether it is the current logo of the store. A logo that was replaced has a file
+    /// for a day.
     async fn logo(&self, logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)> {
-        let values = values![logo.to_string(), now.as_millisecond() - REPLACED_FOR];
-        self.find(LOGO, values, |row| Ok((row.value(0)?, row.value(1)?))).await
+        let oldest_replacement = now.as_millisecond() - REPLACED_LOGO_LIFETIME_MS;
+        self.find(LOGO, values![logo.to_string(), oldest_replacement], |row| {
+            Ok((row.value(0)?, row.value(1)?))
+        })
+        .await
     }
 
-    /// The first steps that were noted, as words.
+    /// Reads the first steps that were noted, as words separated by spaces.
     async fn first_steps(&self) -> String {
-        let found = self.find(FIRST_STEPS, values![], |row| row.value(0)).await?;
-        Ok(found.unwrap_or_default())
+        let steps = self.find(FIRST_STEPS, values![], |row| row.value(0)).await?;
+        Ok(steps.unwrap_or_default())
     }
 
     /// Notes that a first step is done.
@@ -67,7 +70,7 @@ StoreProfile {
     }
 
     /// Makes a change, records its act, and remembers the response if the client may repeat the
-    /// request. [`WriteOutcome::Stale`] if the profile has changed since the change was decided.
+    /// request. Returns [`WriteOutcome::Stale`] if the profile has changed since the change was decided.
     async fn write_profile(
         &self,
         decision: ProfileDecision,
@@ -75,85 +78,97 @@ StoreProfile {
         context: WriteContext,
     ) -> WriteOutcome {
         let ProfileDecision { profile, png, act } = decision;
-        let change = act.is_some().then_some((profile, png, context.now.as_millisecond()));
-        requests::administer(self, change, (act, response, context), |connection, change| {
-            write(connection, change.as_ref()).boxed()
+        let change = if act.is_some() {
+            Some(ProfileChange { profile, png, now: context.now.as_millisecond() })
+        } else {
+            None
+        };
+        let administration = Administration { acts: act.into_iter().collect(), response, context };
+        requests::administer(self, change, administration, |connection, change| {
+            write_change(connection, change.as_ref()).boxed()
         })
         .await
     }
 }
 }
 
-pub async fn read<S: Sql>(connection: &mut S) -> Result<Profile, S::Error> {
-    let row = connection.row(READ, &[]).await?.ok_or_else(S::no_row)?;
+/// A profile that replaces the one in the store.
+struct ProfileChange {
+    profile: Profile,
+    /// The file of the logo, if the logo changes.
+    png: Option<Vec<u8>>,
+    /// The time in milliseconds.
+    now: i64,
+}
+
+pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Error> {
+    let row = connection.only_row(READ, &[]).await?;
     let version = row.value(1)?;
-    let profile = row.parsed(0, |text| json::stored_profile(text, version))?;
-    Ok(Profile {
-        logo: row.optional_parsed(2, Logo::parse)?,
-        ..profile
-    })
+    let mut profile = row.parsed(0, |text| json::stored_profile(text, version))?;
+    profile.logo = row.optional_parsed(2, Logo::parse)?;
+    Ok(profile)
 }
 
 pub async fn note_step<S: Sql>(connection: &mut S, step: FirstStep) -> Result<(), S::Error> {
-    connection
-        .execute(NOTE_STEP, &[&step.as_str()])
-        .await
-        .map(drop)
+    connection.execute(NOTE_STEP, &[&step.as_str()]).await?;
+    Ok(())
 }
 
-/// Writes a profile and the file of its logo, at a time in milliseconds.
-async fn write<S: Sql>(
+/// Writes a profile and the file of its logo, if there is a change.
+async fn write_change<S: Sql>(
     connection: &mut S,
-    change: Option<&(Profile, Option<Vec<u8>>, i64)>,
+    change: Option<&ProfileChange>,
 ) -> Result<Option<WriteOutcome>, S::Error> {
-    let Some((profile, png, now)) = change else {
+    let Some(ProfileChange { profile, png, now }) = change else {
         return Ok(None);
     };
-    if put(connection, profile, profile.version - 1).await? != 1 {
+    if !replace_profile(connection, profile, profile.version - 1).await? {
         return Ok(Some(WriteOutcome::Stale));
     }
-    let name = profile.logo.map(|logo| logo.to_string());
-    connection.execute(REPLACE_LOGO, &[now, &name]).await?;
+
+    let logo_name = profile.logo.map(|logo| logo.to_string());
+    connection.execute(REPLACE_LOGO, &[now, &logo_name]).await?;
     if png.is_some() {
-        connection.execute(ADD_LOGO, &[&name, png]).await?;
+        connection.execute(ADD_LOGO, &[&logo_name, png]).await?;
     }
+    let oldest_replacement = now - REPLACED_LOGO_LIFETIME_MS;
     connection
-        .execute(FORGET_LOGOS, &[&(now - REPLACED_FOR)])
+        .execute(FORGET_LOGOS, &[&oldest_replacement])
         .await?;
     Ok(None)
 }
 
-/// Replaces the profile, if it says nothing. Returns whether it did. The file of its logo follows.
-pub async fn fill<S: Sql>(connection: &mut S, by: &Profile) -> Result<bool, S::Error> {
-    let present = read(connection).await?;
+/// Replaces an empty profile by `new_profile`. Returns whether it did. The caller writes the file of the logo
+/// afterwards.
+pub async fn fill_profile<S: Sql>(
+    connection: &mut S,
+    new_profile: &Profile,
+) -> Result<bool, S::Error> {
+    let present = read_profile(connection).await?;
     if !present.is_empty() {
         return Ok(false);
     }
-    let logo = by.logo.map(|logo| logo.to_string());
+    let logo_name = new_profile.logo.map(|logo| logo.to_string());
     connection
-        .execute("DELETE FROM logos WHERE name = $1", &[&logo])
+        .execute("DELETE FROM logos WHERE name = $1", &[&logo_name])
         .await?;
+
+    let mut profile = new_profile.clone();
     // Nobody has seen this version.
-    let version = by.version.max(present.version + 1);
-    Ok(put(
-        connection,
-        &Profile {
-            version,
-            ..by.clone()
-        },
-        present.version,
-    )
-    .await?
-        == 1)
+    profile.version = new_profile.version.max(present.version + 1);
+    replace_profile(connection, &profile, present.version).await
 }
 
-/// Writes the profile, if the one in the store has this version. Returns how many rows.
-async fn put<S: Sql>(connection: &mut S, profile: &Profile, seen: i64) -> Result<u64, S::Error> {
-    let (members, logo) = (
-        json::store_profile(profile),
-        profile.logo.map(|logo| logo.to_string()),
-    );
-    connection
-        .execute(WRITE, &[&members, &profile.version, &seen, &logo])
-        .await
+/// Writes the profile if the one in the store has the version `seen`. Returns whether it did.
+async fn replace_profile<S: Sql>(
+    connection: &mut S,
+    profile: &Profile,
+    seen: i64,
+) -> Result<bool, S::Error> {
+    let members = json::store_profile(profile);
+    let logo_name = profile.logo.map(|logo| logo.to_string());
+    let row_count = connection
+        .execute(WRITE, &[&members, &profile.version, &seen, &logo_name])
+        .await?;
+    Ok(row_count == 1)
 }

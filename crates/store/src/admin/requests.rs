@@ -7,10 +7,12 @@ use petstore_domain::{
     store_area::Act,
 };
 
-use super::{Database, SharedValue, Sql, Work, nothing, promise, record};
+use super::{Database, SharedValue, Sql, Work, acts::record_act, no_result, promise};
 use crate::{
     StoreError,
-    request_rows::{FORGET_AS_BEFORE, KnownRequest, NEWEST_MARK, RECALL, REMEMBER, seen},
+    request_rows::{
+        FORGET_AS_BEFORE, KnownRequest, NEWEST_MARK, RECALL, REMEMBER, compare_request,
+    },
 };
 
 /// Another process may set the same mark at the same time.
@@ -21,20 +23,22 @@ const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
 const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
 
 promise! {
-/// Forgets old requests. Each is remembered by the write that it asks for, such as
+/// Forgets old requests. The write that a request asks for remembers the request: see
 /// [`crate::Pets::create_pet`].
 Requests {
     /// Adds a mark after all remembered requests, if `seen` is still the newest mark, and returns
     /// the newest mark. Marks count from 1; 0 means that there is no mark.
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> i64 {
-        self.write(seen, |connection, seen| mark(connection, *seen).boxed()).await
+        self.write(seen, |connection, seen| add_mark(connection, *seen).boxed()).await
     }
 
     /// Forgets requests older than the mark that is `marks` before the newest one: the oldest
-    /// first, and at most `limit`. Returns how many.
+    /// first, and at most `limit`. Returns the number of forgotten requests.
     async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> usize {
-        let limit = i64::from(limit);
-        self.write((marks, limit), |connection, (marks, limit)| forget(connection, *marks, *limit).boxed()).await
+        self.write((marks, i64::from(limit)), |connection, (marks, limit)| {
+            forget_requests(connection, *marks, *limit).boxed()
+        })
+        .await
     }
 }
 }
@@ -42,13 +46,13 @@ Requests {
 /// The result of a write of administration, such as [`super::Webhooks::write_webhook`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// It was done.
+    /// The change was made.
     Done,
-    /// The same request was carried out before. This was the response.
+    /// The same request was carried out before, with this response.
     Replayed(StoredResponse),
     /// Nothing was done: the idempotency key was used before, for another request.
     IdempotencyConflict,
-    /// Nothing was done: it has another version than was seen, or does not exist.
+    /// Nothing was done: the subject has another version than was seen, or does not exist.
     Stale,
     /// Nothing was done: there are [`petstore_domain::store_area::Webhook::MAX`] webhooks, or
     /// [`petstore_domain::store_area::Webhook::MAX_TESTS`] test messages wait.
@@ -64,7 +68,8 @@ impl From<KnownRequest> for WriteOutcome {
     }
 }
 
-async fn mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
+/// Adds a mark after the mark `seen`, if that is still the newest one. Returns the newest mark.
+async fn add_mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
     if let Some(seen) = seen {
         connection.execute(MARK, &[&seen]).await?;
         connection
@@ -74,26 +79,36 @@ async fn mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, S::E
     connection.number(NEWEST_MARK, &[]).await
 }
 
-async fn forget<S: Sql>(connection: &mut S, marks: i64, limit: i64) -> Result<usize, S::Error> {
-    let forgotten = connection
+/// Forgets requests in the table of this release, and in the table of the previous one. Returns the higher count of
+/// both.
+async fn forget_requests<S: Sql>(
+    connection: &mut S,
+    marks: i64,
+    limit: i64,
+) -> Result<usize, S::Error> {
+    let count = connection
         .execute(S::FORGET_REQUESTS, &[&marks, &limit])
         .await?;
-    let before = connection
+    let previous_release_count = connection
         .execute(FORGET_AS_BEFORE, &[&marks, &limit])
         .await?;
-    Ok(usize::try_from(forgotten.max(before)).unwrap_or(usize::MAX))
+    Ok(usize::try_from(count.max(previous_release_count)).unwrap_or(usize::MAX))
 }
 
-/// The response that is remembered under the idempotency key of a request.
+/// Reads what is remembered under the idempotency key of a request.
 pub(super) async fn recall<S: Sql>(
     connection: &mut S,
     request: &IdempotentRequest,
 ) -> Result<Option<KnownRequest>, S::Error> {
-    let (lineage, caller) = (request.lineage.number(), request.caller.number());
+    let lineage = request.lineage.number();
+    let caller = request.caller.number();
     let row = connection
         .row(RECALL, &[&lineage, &request.key.as_str(), &caller])
         .await?;
-    row.map(|row| seen(&row, request)).transpose()
+    match row {
+        Some(row) => compare_request(&row, request).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Remembers a request with its response.
@@ -128,42 +143,63 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
+/// What a change of administration stores in addition to the change itself.
+pub(super) struct Administration {
+    pub(super) acts: Vec<Act>,
+    /// The response that is remembered if the client may repeat the request.
+    pub(super) response: StoredResponse,
+    pub(super) context: WriteContext,
+}
+
 /// Makes a change of administration, unless its request was carried out before, records the acts, and
-/// remembers the response if the client may repeat the request. `make` returns why it made nothing.
+/// remembers the response if the client may repeat the request.
+///
+/// `make` returns `None` after it made the change, and otherwise the reason why it made nothing.
 pub(super) async fn administer<D: Database, C: SharedValue>(
     store: &D,
     change: C,
-    (acts, response, context): (impl IntoIterator<Item = Act>, StoredResponse, WriteContext),
+    administration: Administration,
     make: Work<D::Sql, C, Option<WriteOutcome>>,
 ) -> Result<WriteOutcome, StoreError> {
-    let acts: Vec<Act> = acts.into_iter().collect();
-    if !acts.is_empty() {
+    if !administration.acts.is_empty() {
         store.number_changes().await?;
     }
-    let written = store.once(
-        (change, acts, response, context, make),
-        |connection, (change, acts, response, context, make)| {
-            async move {
-                let request = context.idempotency.as_ref();
-                if let Some(request) = request
-                    && let Some(known) = recall(connection, request).await?
-                {
-                    return Ok(Err(known.into()));
-                }
-                if let Some(not_made) = make(connection, change).await? {
-                    return Ok(Err(not_made));
-                }
-                for act in acts {
-                    record(connection, act, context).await?;
-                }
-                if let Some(request) = request {
-                    remember(connection, request, context.now, response).await?;
-                }
-                Ok(Ok(0))
-            }
-            .boxed()
+    let result = store.write_once(
+        (change, administration, make),
+        |connection, (change, administration, make)| {
+            administer_in_transaction(connection, change, administration, *make).boxed()
         },
-        nothing,
+        no_result,
     );
-    Ok(written.await?.err().unwrap_or(WriteOutcome::Done))
+    match result.await? {
+        Ok(()) => Ok(WriteOutcome::Done),
+        Err(outcome) => Ok(outcome),
+    }
+}
+
+/// Does the work of [`administer`] in its transaction. Refuses with an outcome if nothing is to be done.
+async fn administer_in_transaction<S: Sql, C: SharedValue>(
+    connection: &mut S,
+    change: &C,
+    administration: &Administration,
+    make: Work<S, C, Option<WriteOutcome>>,
+) -> Result<Result<i64, WriteOutcome>, S::Error> {
+    let context = &administration.context;
+    let request = context.idempotency.as_ref();
+    if let Some(request) = request
+        && let Some(known_request) = recall(connection, request).await?
+    {
+        return Ok(Err(known_request.into()));
+    }
+    if let Some(outcome) = make(connection, change).await? {
+        return Ok(Err(outcome));
+    }
+
+    for act in &administration.acts {
+        record_act(connection, act, context).await?;
+    }
+    if let Some(request) = request {
+        remember(connection, request, context.now, &administration.response).await?;
+    }
+    Ok(Ok(0))
 }

@@ -1,13 +1,13 @@
 //! The search for animals. Each value of a field, each category and each status has a set of the animals
-//! that have it, in blocks of successive identifiers (`value_blocks`); `word_blocks.rs` has those of
-//! words. A search intersects the sets of what it looks for.
+//! that have it, in blocks of successive identifiers (`value_blocks`); `word_blocks.rs` has the sets of
+//! words. A search intersects the sets of everything that the query requires.
 //!
-//! The sets run behind. Triggers note each change of an animal (`value_changes`), with what the sets
-//! have of it. Animals between the two identifiers of `search_state` are not in the sets yet. A task
+//! The sets are behind the animals. Triggers note each change of an animal (`value_changes`), with the state that the
+//! sets have of it. Animals between the two identifiers of `search_state` are not in the sets yet. A task
 //! merges all these, and a search reads them one by one until its page is full, so its result is exact
 //! at every moment, and only takes longer while many are not merged.
 
-use std::iter;
+use std::{iter, ops::Range};
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -18,52 +18,40 @@ use roaring::RoaringTreemap;
 
 use super::{
     Parameter, Sql, SqlFuture, fields,
-    plans::{PAGE, Search, UNREAD},
-    search_blocks::Wanted,
-    word_blocks::BLOCK_BITS,
+    plans::{MAX_PETS_ON_PAGE, MAX_UNMERGED_PER_READ, Search},
+    search_blocks::MergedSearch,
+    word_blocks::{BLOCK_BITS, block_of, pet_in_block},
 };
 use crate::{
     columns::{Cell, Columns},
-    tables::pet_with_order,
+    tables::read_pet_with_order,
 };
 
-/// How many blocks a search reads at once: few for the first page of what many animals have, and at last
-/// a million animals.
-const BLOCKS: [i64; 3] = [1, 4, 16];
+/// The number of blocks in the first, the second and each later read of a search. There are few for the first page of
+/// what many animals have, and at last a million animals.
+const BLOCKS_PER_READ: [i64; 3] = [1, 4, 16];
 
-/// A page of animals, and the position after it if more follow.
-type Page = (Vec<StorePet>, Option<PetId>);
-
-/// The animals of a page that has a category, a name or values, in the order of their identifiers.
+/// Finds the page of a search. Returns its animals, and the last one if more follow.
+///
 /// All statements see the store at one moment.
-pub(super) fn find<'t, S: Sql>(
+pub(super) fn find_page<'t, S: Sql>(
     connection: &'t mut S,
     query: &'t PetQuery,
-) -> SqlFuture<'t, S, Page> {
+) -> SqlFuture<'t, S, (Vec<StorePet>, Option<PetId>)> {
     async move {
-        let wanted = usize::from(query.limit.get()) + 1;
-        let mut found = first(connection, query, wanted).await?;
-        let has_more = found.len() == wanted;
-        found.truncate(wanted - 1);
-        let next = found.last().filter(|_| has_more).copied();
-        let mut pets: Vec<StorePet> = Vec::with_capacity(found.len());
-        if let Some(last) = found.last() {
-            let ids: Vec<i64> = (0..PAGE)
-                .map(|at| found.get(at).unwrap_or(last).get())
-                .collect();
-            let ids: Vec<&dyn Parameter> = ids.iter().map(|id| id as _).collect();
-            for row in connection.rows(&reads_of::<S>(query).pets, &ids).await? {
-                pets.push(pet_with_order(&row)?);
-            }
-            let order = Order::of(query);
-            pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
-        }
+        let page_length = usize::from(query.limit.get());
+        let mut ids = find_first(connection, query, page_length + 1).await?;
+        let has_more = ids.len() > page_length;
+        ids.truncate(page_length);
+
+        let next = if has_more { ids.last().copied() } else { None };
+        let pets = read_pets(connection, query, &ids).await?;
         Ok((pets, next))
     }
     .boxed()
 }
 
-/// How many animals of any page the query finds, up to so many.
+/// Counts the animals that a search finds, up to a maximum.
 pub(super) fn count<'t, S: Sql>(
     connection: &'t mut S,
     (query, most): &'t (PetQuery, usize),
@@ -71,93 +59,104 @@ pub(super) fn count<'t, S: Sql>(
     count_up_to(connection, query, *most).boxed()
 }
 
-/// The same, as a part of other work.
+/// Counts the animals that a search finds, up to `most`, as a part of other work.
 pub(super) async fn count_up_to<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
     most: usize,
 ) -> Result<usize, S::Error> {
-    Ok(first(connection, query, most).await?.len())
+    Ok(find_first(connection, query, most).await?.len())
 }
 
-/// The statements for the table that has the animals.
-fn reads_of<S: Sql>(query: &PetQuery) -> &'static Search {
-    &S::plans().search[usize::from(query.withdrawn)]
+/// Returns the statements for the table that has the animals of a query.
+fn statements<S: Sql>(query: &PetQuery) -> &'static Search {
+    let [in_catalogue, withdrawn] = &S::plans().search;
+    if query.withdrawn {
+        withdrawn
+    } else {
+        in_catalogue
+    }
 }
 
-/// The first animals that a query finds, in its order.
-async fn first<S: Sql>(
+/// Reads the animals with these identifiers, in the order of the query. There are at most [`MAX_PETS_ON_PAGE`].
+async fn read_pets<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
-    wanted: usize,
-) -> Result<Vec<PetId>, S::Error> {
-    let order = Order::of(query);
-    let sought = match &query.phrase {
-        Some(phrase) => Some(phrase.among(&fields::list(connection).await?)),
-        None => None,
+    ids: &[PetId],
+) -> Result<Vec<StorePet>, S::Error> {
+    let Some(last) = ids.last() else {
+        return Ok(Vec::new());
     };
-    let (mut read, mut found, mut after) = (RoaringTreemap::new(), Vec::new(), order.after);
-    'read: loop {
-        let sql = &reads_of::<S>(query).unmerged[usize::from(order.is_descending)];
-        let rows = connection.rows(sql, &[&after]).await?;
-        for row in &rows {
-            after = row.value(0)?;
-            read.insert(after.unsigned_abs());
-            let Some(status) = Option::<PetStatus>::read(row, 1)? else {
-                continue;
-            };
-            let name = PetName::read(row, 3)?;
-            let fields = if query.looks_at_values() || sought.is_some() {
-                FieldValues::read(row, 4)?
-            } else {
-                FieldValues::NONE
-            };
-            let is_sought = |sought: &Sought| {
-                PetId::new(after).is_some_and(|id| sought.has(id, &name, &fields))
-            };
-            if query.has(status, row.value(2)?, &name, &fields)
-                && sought.as_ref().is_none_or(is_sought)
-            {
-                found.push(after);
-                if found.len() == wanted {
-                    break 'read;
-                }
-            }
-        }
-        if rows.len() < UNREAD {
-            break;
-        }
+    // The statement always has the same number of parameters, so the last identifier fills them.
+    let padded_ids: Vec<i64> = (0..MAX_PETS_ON_PAGE)
+        .map(|position| ids.get(position).unwrap_or(last).get())
+        .collect();
+    let values: Vec<&dyn Parameter> = padded_ids.iter().map(|id| id as _).collect();
+    let rows = connection
+        .rows(&statements::<S>(query).pets, &values)
+        .await?;
+
+    let mut pets = Vec::with_capacity(rows.len());
+    for row in &rows {
+        pets.push(read_pet_with_order(row)?);
     }
-    // What is behind a full page is neither read nor wanted.
-    let end = found.last().filter(|_| found.len() == wanted).copied();
-    let mut in_common = Wanted::of(query, sought.as_ref());
-    found.extend(in_sets(connection, &mut in_common, order, (wanted, end), &read).await?);
-    found.sort_unstable_by_key(|&id| order.key(id));
-    Ok(found
-        .into_iter()
-        .take(wanted)
-        .filter_map(PetId::new)
-        .collect())
+    let order = SearchOrder::new(query);
+    pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
+    Ok(pets)
 }
 
-/// The order of a page, and the identifier behind which it begins.
+/// Finds the first animals of a query, in its order: at most `max_count`.
+async fn find_first<S: Sql>(
+    connection: &mut S,
+    query: &PetQuery,
+    max_count: usize,
+) -> Result<Vec<PetId>, S::Error> {
+    let order = SearchOrder::new(query);
+    let sought = match &query.phrase {
+        Some(phrase) => Some(phrase.among(&fields::read_fields(connection).await?)),
+        None => None,
+    };
+    let unmerged = find_unmerged(connection, query, sought.as_ref(), order, max_count).await?;
+
+    // Animals after a full page are not needed.
+    let last_needed = if unmerged.matching_ids.len() == max_count {
+        unmerged.matching_ids.last().copied()
+    } else {
+        None
+    };
+    let mut search = MergedSearch::new(query, sought.as_ref());
+    let limits = MergedLimits {
+        max_count,
+        last_needed,
+        read_ids: &unmerged.read_ids,
+    };
+    let merged_ids = find_merged(connection, &mut search, order, &limits).await?;
+
+    let mut ids = unmerged.matching_ids;
+    ids.extend(merged_ids);
+    ids.sort_unstable_by_key(|&id| order.key(id));
+    ids.truncate(max_count);
+    Ok(ids.into_iter().filter_map(PetId::new).collect())
+}
+
+/// The order of a page, and the identifier behind which the page begins.
 #[derive(Clone, Copy)]
-struct Order {
+struct SearchOrder {
     is_descending: bool,
     after: i64,
 }
 
-impl Order {
-    fn of(query: &PetQuery) -> Self {
+impl SearchOrder {
+    fn new(query: &PetQuery) -> Self {
         let is_descending = query.newest_first;
-        let first = if is_descending { i64::MAX } else { 0 };
+        let start = if is_descending { i64::MAX } else { 0 };
         Self {
             is_descending,
-            after: query.after.map_or(first, PetId::get),
+            after: query.after.map_or(start, PetId::get),
         }
     }
 
-    /// By which identifiers and blocks are sorted.
+    /// Returns the key by which identifiers and blocks are sorted.
     fn key(self, number: i64) -> i64 {
         if self.is_descending { -number } else { number }
     }
@@ -166,54 +165,145 @@ impl Order {
     fn has(self, id: i64) -> bool {
         self.key(id) > self.key(self.after)
     }
+
+    /// Returns `count` successive blocks, which begin with the block `first` in this order.
+    fn blocks(self, first: i64, count: i64) -> Range<i64> {
+        if self.is_descending {
+            first.saturating_sub(count - 1)..first.saturating_add(1)
+        } else {
+            first..first.saturating_add(count)
+        }
+    }
+
+    /// Returns the block that follows these blocks in this order.
+    fn block_after(self, blocks: &Range<i64>) -> i64 {
+        if self.is_descending {
+            blocks.start - 1
+        } else {
+            blocks.end
+        }
+    }
 }
 
-/// The first animals of an order that are in all sets, without those that were read. At most so many,
-/// and none that are behind the block of the second identifier.
-async fn in_sets<S: Sql>(
+/// The animals that are not merged, as far as a search has read them.
+#[derive(Default)]
+struct UnmergedPets {
+    read_ids: RoaringTreemap,
+    /// The animals that match the query, in its order.
+    matching_ids: Vec<i64>,
+}
+
+/// Reads the animals that are not merged, until `max_count` match the query or none is left.
+async fn find_unmerged<S: Sql>(
     connection: &mut S,
-    wanted: &mut Wanted<'_>,
-    order: Order,
-    (most, end): (usize, Option<i64>),
-    read: &RoaringTreemap,
-) -> Result<Vec<i64>, S::Error> {
-    let (mut found, mut from) = (Vec::new(), order.after >> BLOCK_BITS);
-    for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[2])) {
-        let next = wanted
-            .next_block(connection, order.is_descending, from)
-            .await?;
-        let is_wanted =
-            |block: &i64| end.is_none_or(|end| order.key(*block) <= order.key(end >> BLOCK_BITS));
-        let Some(next) = next.filter(is_wanted) else {
-            break;
-        };
-        let (lowest, until) = if order.is_descending {
-            (next.saturating_sub(blocks - 1), next.saturating_add(1))
-        } else {
-            (next, next.saturating_add(blocks))
-        };
-        let by_block = wanted.find(connection, [lowest, until]).await?.into_iter();
-        let id = |block: i64, low| (block << BLOCK_BITS) | i64::from(low);
-        let is_next = |id: &i64| order.has(*id) && !read.contains(id.unsigned_abs());
-        let missing = most - found.len();
-        if order.is_descending {
-            let ids = by_block
-                .rev()
-                .flat_map(|(block, pets)| pets.into_iter().rev().map(move |low| id(block, low)));
-            found.extend(ids.filter(is_next).take(missing));
-        } else {
-            let ids =
-                by_block.flat_map(|(block, pets)| pets.into_iter().map(move |low| id(block, low)));
-            found.extend(ids.filter(is_next).take(missing));
+    query: &PetQuery,
+    sought: Option<&Sought>,
+    order: SearchOrder,
+    max_count: usize,
+) -> Result<UnmergedPets, S::Error> {
+    let [ascending_sql, descending_sql] = &statements::<S>(query).unmerged;
+    let sql = if order.is_descending {
+        descending_sql
+    } else {
+        ascending_sql
+    };
+    let mut pets = UnmergedPets::default();
+    let mut after = order.after;
+    loop {
+        let rows = connection.rows(sql, &[&after]).await?;
+        for row in &rows {
+            let id = row.value(0)?;
+            after = id;
+            pets.read_ids.insert(id.unsigned_abs());
+            if !is_match(row, id, query, sought)? {
+                continue;
+            }
+            pets.matching_ids.push(id);
+            if pets.matching_ids.len() == max_count {
+                return Ok(pets);
+            }
         }
-        if found.len() == most {
-            break;
+        if rows.len() < MAX_UNMERGED_PER_READ {
+            return Ok(pets);
         }
-        from = if order.is_descending {
-            lowest - 1
-        } else {
-            until
-        };
     }
-    Ok(found)
+}
+
+/// Whether the animal in a row of [`Search::unmerged`] matches a query. It does not if it is in the other table: then
+/// its status is null.
+fn is_match<R: Columns>(
+    row: &R,
+    id: i64,
+    query: &PetQuery,
+    sought: Option<&Sought>,
+) -> Result<bool, R::Error> {
+    let Some(status) = Option::<PetStatus>::read(row, 1)? else {
+        return Ok(false);
+    };
+    let name = PetName::read(row, 3)?;
+    let values = if query.looks_at_values() || sought.is_some() {
+        FieldValues::read(row, 4)?
+    } else {
+        FieldValues::NONE
+    };
+    if !query.has(status, row.value(2)?, &name, &values) {
+        return Ok(false);
+    }
+    let Some(sought) = sought else {
+        return Ok(true);
+    };
+    Ok(PetId::new(id).is_some_and(|id| sought.has(id, &name, &values)))
+}
+
+/// The limits of a search among merged animals.
+struct MergedLimits<'u> {
+    max_count: usize,
+    /// The animal whose block is the last one that is searched, if there is one.
+    last_needed: Option<i64>,
+    /// The animals that were read because they are not merged. Their sets can be out of date.
+    read_ids: &'u RoaringTreemap,
+}
+
+/// Finds the first merged animals in this order that are in all sets of a search.
+async fn find_merged<S: Sql>(
+    connection: &mut S,
+    search: &mut MergedSearch<'_>,
+    order: SearchOrder,
+    limits: &MergedLimits<'_>,
+) -> Result<Vec<i64>, S::Error> {
+    let mut ids = Vec::new();
+    let mut start = order.after >> BLOCK_BITS;
+    let last_block = limits.last_needed.map(block_of);
+    let block_counts = BLOCKS_PER_READ
+        .into_iter()
+        .chain(iter::repeat(BLOCKS_PER_READ[2]));
+    for block_count in block_counts {
+        let next_block = search
+            .next_block(connection, order.is_descending, start)
+            .await?;
+        let Some(next_block) = next_block else {
+            break;
+        };
+        if last_block.is_some_and(|last_block| order.key(next_block) > order.key(last_block)) {
+            break;
+        }
+
+        let blocks = order.blocks(next_block, block_count);
+        let pets = search.find_in_blocks(connection, blocks.clone()).await?;
+        let candidates = pets
+            .into_iter()
+            .flat_map(|(block, lows)| lows.into_iter().map(move |low| pet_in_block(block, low)));
+        let missing_count = limits.max_count - ids.len();
+        let is_new = |id: &i64| order.has(*id) && !limits.read_ids.contains(id.unsigned_abs());
+        if order.is_descending {
+            ids.extend(candidates.rev().filter(is_new).take(missing_count));
+        } else {
+            ids.extend(candidates.filter(is_new).take(missing_count));
+        }
+        if ids.len() == limits.max_count {
+            break;
+        }
+        start = order.block_after(&blocks);
+    }
+    Ok(ids)
 }

@@ -1,6 +1,6 @@
-//! What the animals of a search have in common, in blocks of the sets.
+//! The search among the animals that are merged: what they have in common, in blocks of the sets.
 
-use std::slice;
+use std::{ops::Range, slice};
 
 use petstore_domain::{
     PetStatus,
@@ -9,195 +9,250 @@ use petstore_domain::{
 use roaring::RoaringBitmap;
 
 use super::{
-    Parameter, Sql,
-    search_sets::{low, of_category, of_list, of_value, pets},
+    Parameter, Sql, Values,
+    search_sets::{read_pets, set_of_category, set_of_status, set_of_value},
     values,
-    word_blocks::{BLOCK_BITS, Blocks, Range},
+    word_blocks::{Blocks, WordRange, block_of, low_bits},
 };
 use crate::columns::Columns;
 
-const NEXT_BLOCK: [&str; 2] = [
-    "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2",
-    "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2",
-];
-const SET_OF: &str = "SELECT block, pets FROM value_blocks
+const FIRST_BLOCK_FROM: &str =
+    "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2";
+const LAST_BLOCK_UP_TO: &str =
+    "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2";
+const PETS_IN_SET: &str = "SELECT block, pets FROM value_blocks
     WHERE value = $1 AND block >= $2 AND block < $3";
 
-/// What the animals that are merged must have.
-pub(super) struct Wanted<'q> {
-    query: &'q PetQuery,
-    sought: Option<&'q Sought>,
-    /// The words of what is sought, those that few animals have first: how many of the blocks that were read.
-    words: Vec<(u64, &'q Word)>,
-    /// They are in one of these sets, and in all of the others.
-    lists: Vec<i64>,
-    all: Vec<i64>,
+/// A word of the phrase of a search.
+struct CountedWord<'q> {
+    word: &'q Word,
+    /// The number of animals that had the word in the blocks that were read last.
+    pet_count: u64,
 }
 
-impl<'q> Wanted<'q> {
-    pub(super) fn of(query: &'q PetQuery, sought: Option<&'q Sought>) -> Self {
-        let statuses = PetStatus::ALL.into_iter();
-        let lists = statuses
-            .filter(|&status| query.status.is_none_or(|wanted| wanted == status))
-            .filter(|&status| !(query.on_offer && status == PetStatus::Sold))
-            .map(|status| of_list(status, query.withdrawn))
-            .collect();
-        let all = query.values.iter().map(of_filter);
-        let all = all.chain(query.category_id.map(of_category)).collect();
-        let words = sought
-            .iter()
-            .flat_map(|sought| &sought.words)
-            .map(|word| (0, word))
-            .collect();
+/// A search among the animals that are merged.
+pub(super) struct MergedSearch<'q> {
+    query: &'q PetQuery,
+    sought: Option<&'q Sought>,
+    /// The words of the phrase: first those that few animals have.
+    words: Vec<CountedWord<'q>>,
+    /// The sets of statuses. An animal must be in one of them.
+    status_sets: Vec<i64>,
+    /// The sets of values and of the category. An animal must be in all of them.
+    required_sets: Vec<i64>,
+}
+
+impl<'q> MergedSearch<'q> {
+    pub(super) fn new(query: &'q PetQuery, sought: Option<&'q Sought>) -> Self {
+        let mut status_sets = Vec::new();
+        for status in PetStatus::ALL {
+            let is_other = query
+                .status
+                .is_some_and(|wanted_status| wanted_status != status);
+            let is_off_offer = query.on_offer && status == PetStatus::Sold;
+            if !is_other && !is_off_offer {
+                status_sets.push(set_of_status(status, query.withdrawn));
+            }
+        }
+
+        let mut required_sets: Vec<i64> = query.values.iter().map(set_of_filter).collect();
+        required_sets.extend(query.category_id.map(set_of_category));
+
+        let mut words = Vec::new();
+        for word in sought.iter().flat_map(|sought| &sought.words) {
+            words.push(CountedWord { word, pet_count: 0 });
+        }
+
         Self {
             query,
             sought,
             words,
-            lists,
-            all,
+            status_sets,
+            required_sets,
         }
     }
 
-    /// The first block from this one on, in ascending or descending order, that may have animals.
+    /// Returns the first block from `start` on, in ascending or descending order, that may have animals.
     pub(super) async fn next_block<S: Sql>(
         &self,
         connection: &mut S,
         is_descending: bool,
-        from: i64,
+        start: i64,
     ) -> Result<Option<i64>, S::Error> {
-        let sets = self.all.first().map_or(&self.lists[..], slice::from_ref);
-        let sets = sets.iter().map(|&set| values![set, from]).collect();
-        let next = connection
-            .rows_each(NEXT_BLOCK[usize::from(is_descending)], sets)
-            .await?;
-        let next: Result<Vec<Option<i64>>, _> =
-            next.iter().flatten().map(|row| row.value(0)).collect();
-        let next = next?.into_iter().flatten();
-        Ok(if is_descending {
-            next.max()
+        // An animal must be in each of the required sets, so one of them is enough.
+        let sets = match self.required_sets.first() {
+            Some(set) => slice::from_ref(set),
+            None => &self.status_sets[..],
+        };
+        let sql = if is_descending {
+            LAST_BLOCK_UP_TO
         } else {
-            next.min()
-        })
+            FIRST_BLOCK_FROM
+        };
+        let values: Vec<Values<'_>> = sets.iter().map(|&set| values![set, start]).collect();
+
+        let mut next_blocks: Vec<i64> = Vec::new();
+        for row in connection.rows_each(sql, values).await?.iter().flatten() {
+            next_blocks.extend(row.value::<Option<i64>>(0)?);
+        }
+        if is_descending {
+            Ok(next_blocks.into_iter().max())
+        } else {
+            Ok(next_blocks.into_iter().min())
+        }
     }
 
-    /// The animals from one block up to another one. Words that few animals have are read first, because
-    /// the others are only read where these left animals.
-    pub(super) async fn find<S: Sql>(
+    /// Finds the animals in these blocks. Words that few animals have are read first, because
+    /// the others are only read in the blocks that still have animals.
+    pub(super) async fn find_in_blocks<S: Sql>(
         &mut self,
         connection: &mut S,
-        [lowest, until]: [i64; 2],
+        blocks: Range<i64>,
     ) -> Result<Blocks, S::Error> {
-        let sets = self
-            .lists
-            .iter()
-            .chain(&self.all)
-            .map(|&set| values![set, lowest, until]);
-        let mut sets = connection
-            .rows_each(SET_OF, sets.collect())
-            .await?
-            .into_iter();
-        let mut found = union_of::<S>(sets.by_ref().take(self.lists.len()))?;
-        for of_value in sets {
-            narrow(&mut found, &union_of::<S>([of_value])?);
-        }
+        let mut pets = self.pets_in_sets(connection, &blocks).await?;
         if let Some(prefix) = self.query.prefix() {
-            let range = Range::beginning(prefix.as_str());
-            let named = range
-                .find(connection, &blocks_of(&found), str::is_empty)
+            let named_pets = WordRange::with_prefix(prefix.as_str())
+                .find_pets(connection, &block_numbers(&pets), str::is_empty)
                 .await?;
-            narrow(&mut found, &named);
+            intersect(&mut pets, &named_pets);
         }
         if let Some(dates) = &self.query.dates {
-            let dated = Range::dates(dates)
-                .find(connection, &blocks_of(&found), |_| true)
+            let dated_pets = WordRange::from_dates(dates)
+                .find_pets(connection, &block_numbers(&pets), |_| true)
                 .await?;
-            narrow(&mut found, &dated);
+            intersect(&mut pets, &dated_pets);
         }
         if let Some(sought) = self.sought {
-            let mut with_unique = found.clone();
-            narrow(
-                &mut with_unique,
-                &in_sets(connection, &sought.unique, [lowest, until]).await?,
-            );
-            for (count, word) in &mut self.words {
-                if let Some(have) = with_word(connection, &found, sought, word).await? {
-                    *count = have.values().map(RoaringBitmap::len).sum();
-                    narrow(&mut found, &have);
-                }
-            }
-            self.words.sort_by_key(|(count, _)| *count);
-            for (block, pets) in with_unique {
-                *found.entry(block).or_default() |= pets;
+            self.keep_phrase(connection, &mut pets, sought, &blocks)
+                .await?;
+        }
+        Ok(pets)
+    }
+
+    /// Finds the animals in these blocks that are in one of the sets of statuses, and in all required sets.
+    async fn pets_in_sets<S: Sql>(
+        &self,
+        connection: &mut S,
+        blocks: &Range<i64>,
+    ) -> Result<Blocks, S::Error> {
+        let sets = self.status_sets.iter().chain(&self.required_sets);
+        let values = sets.map(|&set| values![set, blocks.start, blocks.end]);
+        let mut results = connection
+            .rows_each(PETS_IN_SET, values.collect())
+            .await?
+            .into_iter();
+
+        let status_results = results.by_ref().take(self.status_sets.len());
+        let mut pets = union_of_sets::<S>(status_results)?;
+        for result in results {
+            intersect(&mut pets, &union_of_sets::<S>([result])?);
+        }
+        Ok(pets)
+    }
+
+    /// Removes the animals that the phrase does not find. An animal with a unique value of the phrase stays without the
+    /// words.
+    async fn keep_phrase<S: Sql>(
+        &mut self,
+        connection: &mut S,
+        pets: &mut Blocks,
+        sought: &Sought,
+        blocks: &Range<i64>,
+    ) -> Result<(), S::Error> {
+        let mut unique_pets = pets.clone();
+        let pets_with_value = pets_in_any_set(connection, &sought.unique, blocks).await?;
+        intersect(&mut unique_pets, &pets_with_value);
+
+        for CountedWord { word, pet_count } in &mut self.words {
+            if let Some(word_pets) = pets_with_word(connection, pets, sought, word).await? {
+                *pet_count = word_pets.values().map(RoaringBitmap::len).sum();
+                intersect(pets, &word_pets);
             }
         }
-        Ok(found)
+        self.words.sort_by_key(|word| word.pet_count);
+
+        unite(pets, unique_pets);
+        Ok(())
     }
 }
 
-/// The animals of these blocks that have a word, in their names, their values, as a label, or as their number. `None`
-/// if there are no blocks, or if every animal has it.
-async fn with_word<S: Sql>(
+/// Finds the animals in the blocks of `pets` that have a word, in their names, their values, as a label, or as their
+/// number. Returns `None` if there are no blocks, or if every animal has the word.
+async fn pets_with_word<S: Sql>(
     connection: &mut S,
-    found: &Blocks,
+    pets: &Blocks,
     sought: &Sought,
     word: &Word,
 ) -> Result<Option<Blocks>, S::Error> {
-    let blocks = blocks_of(found);
+    let blocks = block_numbers(pets);
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
         return Ok(None);
     };
     if word.prefix.is_empty() {
         return Ok(None);
     }
-    let range = Range::beginning(word.prefix.as_str());
-    let mut have = range
-        .find(connection, &blocks, |field| sought.looks_at(field, word))
+
+    let mut word_pets = WordRange::with_prefix(word.prefix.as_str())
+        .find_pets(connection, &blocks, |field| sought.looks_at(field, word))
         .await?;
-    for (block, pets) in in_sets(connection, &word.labelled, [*first, last + 1]).await? {
-        *have.entry(block).or_default() |= pets;
-    }
+    let labelled_pets = pets_in_any_set(connection, &word.labelled, &(*first..last + 1)).await?;
+    unite(&mut word_pets, labelled_pets);
     if let Some(id) = word.id {
-        have.entry(id.get() >> BLOCK_BITS)
-            .or_default()
-            .insert(low(id.get()).into());
+        let id = id.get();
+        let block_pets = word_pets.entry(block_of(id)).or_default();
+        block_pets.insert(low_bits(id).into());
     }
-    Ok(Some(have))
+    Ok(Some(word_pets))
 }
 
-/// The animals that have one of these values.
-async fn in_sets<S: Sql>(
+/// Finds the animals in these blocks that have one of the values.
+async fn pets_in_any_set<S: Sql>(
     connection: &mut S,
-    values: &[ValueFilter],
-    [lowest, until]: [i64; 2],
+    filters: &[ValueFilter],
+    blocks: &Range<i64>,
 ) -> Result<Blocks, S::Error> {
-    let sets = values
+    let values = filters
         .iter()
-        .map(|value| values![of_filter(value), lowest, until])
+        .map(|filter| values![set_of_filter(filter), blocks.start, blocks.end])
         .collect();
-    union_of::<S>(connection.rows_each(SET_OF, sets).await?)
+    let results = connection.rows_each(PETS_IN_SET, values).await?;
+    union_of_sets::<S>(results)
 }
 
-fn union_of<S: Sql>(sets: impl IntoIterator<Item = Vec<S::Row>>) -> Result<Blocks, S::Error> {
-    let mut found = Blocks::new();
-    for row in sets.into_iter().flatten() {
-        *found.entry(row.value(0)?).or_default() |= pets(&row, 1)?;
+/// Returns the animals that are in any of the results of [`PETS_IN_SET`].
+fn union_of_sets<S: Sql>(
+    results: impl IntoIterator<Item = Vec<S::Row>>,
+) -> Result<Blocks, S::Error> {
+    let mut pets = Blocks::new();
+    for row in results.into_iter().flatten() {
+        let block = row.value(0)?;
+        *pets.entry(block).or_default() |= read_pets(&row, 1)?;
     }
-    Ok(found)
+    Ok(pets)
 }
 
-fn narrow(found: &mut Blocks, others: &Blocks) {
-    found.retain(|block, pets| {
-        others.get(block).is_some_and(|others| {
-            *pets &= others;
-            !pets.is_empty()
-        })
+/// Adds other animals.
+fn unite(pets: &mut Blocks, other_pets: Blocks) {
+    for (block, other_lows) in other_pets {
+        *pets.entry(block).or_default() |= other_lows;
+    }
+}
+
+/// Removes the animals that are not among `other_pets`.
+fn intersect(pets: &mut Blocks, other_pets: &Blocks) {
+    pets.retain(|block, lows| {
+        let Some(other_lows) = other_pets.get(block) else {
+            return false;
+        };
+        *lows &= other_lows;
+        !lows.is_empty()
     });
 }
 
-fn blocks_of(found: &Blocks) -> Vec<i64> {
-    found.keys().copied().collect()
+fn block_numbers(pets: &Blocks) -> Vec<i64> {
+    pets.keys().copied().collect()
 }
 
-fn of_filter(value: &ValueFilter) -> i64 {
-    of_value(value.field.as_str(), &value.key)
+fn set_of_filter(filter: &ValueFilter) -> i64 {
+    set_of_value(filter.field.as_str(), &filter.key)
 }

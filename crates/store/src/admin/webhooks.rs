@@ -10,10 +10,10 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, ONE_ADDS, Parameter, Sql,
+    Database, LOCK_COUNTED_TABLES, Parameter, Sql,
     deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
-    nothing, promise,
-    requests::{self, WriteOutcome},
+    no_result, promise,
+    requests::{self, Administration, WriteOutcome},
     values,
 };
 use crate::{StoreError, columns::Columns};
@@ -44,21 +44,25 @@ const DROP_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1";
 promise! {
 /// Stores webhooks, and how far their messages are.
 Webhooks {
-    /// Every webhook, in ascending order of identifier.
+    /// Reads every webhook, in ascending order of identifier.
     async fn list_webhooks(&self) -> Vec<StoredWebhook> {
-        self.list(LIST, values![], webhook).await
+        self.list(LIST, values![], read_webhook).await
     }
 
-    /// An identifier for a new webhook, which is never given again.
+    /// Returns an identifier for a new webhook, which is never given again.
     async fn draw_webhook_id(&self) -> i64 {
         self.write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[])).await
     }
 
-    /// What is remembered of a request: [`WriteOutcome::Replayed`] or
+    /// Returns what is remembered of a request: [`WriteOutcome::Replayed`] or
     /// [`WriteOutcome::IdempotencyConflict`]; `None` if it was not carried out.
     async fn recall_request(&self, request: IdempotentRequest) -> Option<WriteOutcome> {
-        let recalled = self.once(request, |connection, request| recall(connection, request).boxed(), nothing);
-        Ok(recalled.await?.err().flatten())
+        let result = self.write_once(
+            request,
+            |connection, request| recall_request(connection, request).boxed(),
+            no_result,
+        );
+        Ok(result.await?.err().flatten())
     }
 
     /// Makes a change, and remembers the response if the client may repeat the request. A change
@@ -70,120 +74,154 @@ Webhooks {
         response: StoredResponse,
         context: WriteContext,
     ) -> WriteOutcome {
-        requests::administer(self, change, (act, response, context), |connection, change| {
-            write(connection, change).boxed()
+        let administration = Administration { acts: act.into_iter().collect(), response, context };
+        requests::administer(self, change, administration, |connection, change| {
+            write_change(connection, change).boxed()
         })
         .await
     }
 
     /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
-    /// than was seen. Returns for each whether it was saved.
+    /// than was seen. Returns for each update whether it was saved.
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Vec<bool> {
         if updates.iter().any(|update| update.disable.is_some()) {
-            // For its act.
+            // Disabling a webhook records an act, which follows the changes that have a number.
             self.number_changes().await?;
         }
-        self.write(updates, |connection, updates| deliveries::save(connection, updates).boxed()).await
+        self.write(updates, |connection, updates| {
+            deliveries::save_updates(connection, updates).boxed()
+        })
+        .await
     }
 
-    /// The messages of a webhook that wait, in ascending order.
+    /// Reads the messages of a webhook that wait, in ascending order.
     async fn waiting_messages(&self, webhook: i64) -> Vec<Waiting> {
-        self.list(WAITING, values![webhook], deliveries::waiting).await
+        self.list(WAITING, values![webhook], deliveries::read_waiting).await
     }
 
-    /// The test messages that wait to be sent ([`WebhookChange::Test`]).
+    /// Reads the test messages that wait to be sent ([`WebhookChange::Test`]).
     async fn waiting_tests(&self) -> Vec<TestMessage> {
-        self.list(TESTS, values![], deliveries::test).await
+        self.list(TESTS, values![], deliveries::read_test).await
     }
 
-    /// Removes a test message from those that wait. Returns `true` to at most one caller, and that
+    /// Removes a test message from the waiting ones. Returns `true` to at most one caller, and that
     /// caller sends the message.
     async fn take_test(&self, message_id: String) -> bool {
-        let taken = self.once(message_id, |connection, id| deliveries::take_test(connection, id).boxed(), nothing);
-        Ok(taken.await?.is_ok())
+        let result = self.write_once(
+            message_id,
+            |connection, id| deliveries::take_test(connection, id).boxed(),
+            no_result,
+        );
+        Ok(result.await?.is_ok())
     }
 
-    /// The attempts of a webhook after the one with this number, the oldest first and at most
-    /// `limit`, with their numbers.
+    /// Reads the attempts of a webhook after the one with the number `after`, the oldest first and at most
+    /// `limit`, each with its number.
     async fn list_attempts(&self, webhook: i64, after: i64, limit: u32) -> Vec<(i64, Attempt)> {
-        let of = values![webhook, after, i64::from(limit)];
-        self.list(ATTEMPTS, of, deliveries::attempt).await
+        let limit = i64::from(limit);
+        self.list(ATTEMPTS, values![webhook, after, limit], deliveries::read_attempt).await
     }
 
     /// Adds an attempt that belongs to no change: a test.
     async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> () {
-        let added = self.once(
+        let result = self.write_once(
             (webhook, attempt),
-            |connection, (webhook, attempt)| deliveries::add_one(connection, *webhook, attempt).boxed(),
-            nothing,
+            |connection, (webhook, attempt)| {
+                deliveries::add_attempt(connection, *webhook, attempt).boxed()
+            },
+            no_result,
         );
-        let Ok(()) = added.await?;
+        let Ok(()) = result.await?;
         Ok(())
     }
 }
 }
 
-/// Refuses in any case, because it does nothing.
-async fn recall<S: Sql>(
+/// Reads what is remembered of a request. The result is always a refusal, because this writes nothing.
+async fn recall_request<S: Sql>(
     connection: &mut S,
     request: &IdempotentRequest,
 ) -> Result<Result<i64, Option<WriteOutcome>>, S::Error> {
-    Ok(Err(requests::recall(connection, request)
-        .await?
-        .map(WriteOutcome::from)))
+    let known_request = requests::recall(connection, request).await?;
+    Ok(Err(known_request.map(WriteOutcome::from)))
 }
 
-async fn write<S: Sql>(
+/// Makes a change. Returns the reason if it cannot be made.
+async fn write_change<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
 ) -> Result<Option<WriteOutcome>, S::Error> {
-    let limit = match change {
-        WebhookChange::Add(_) => Some((COUNT, Webhook::MAX)),
-        WebhookChange::Test(_) => Some((COUNT_TESTS, Webhook::MAX_TESTS)),
-        _ => None,
-    };
-    if let Some((count, max)) = limit {
-        connection.execute(ONE_ADDS, &[]).await?;
-        if connection.number(count, &[]).await? >= max {
-            return Ok(Some(WriteOutcome::Full));
+    let is_full = match change {
+        WebhookChange::Add(_) => is_full(connection, COUNT, Webhook::MAX).await?,
+        WebhookChange::Test(_) => is_full(connection, COUNT_TESTS, Webhook::MAX_TESTS).await?,
+        WebhookChange::Change { .. } | WebhookChange::Delete { .. } | WebhookChange::Nothing => {
+            false
         }
+    };
+    if is_full {
+        return Ok(Some(WriteOutcome::Full));
     }
-    let changed = match change {
-        WebhookChange::Add(new) => insert(connection, new).await?,
+
+    let written_count = match change {
+        WebhookChange::Add(webhook) => insert_webhook(connection, webhook).await?,
         WebhookChange::Change {
             after,
             secrets,
             restart,
         } => {
-            let changed = update(connection, after, secrets).await?;
-            if changed == 1 {
-                restart_at(connection, after.id, *restart).await?;
+            let updated_count = update_webhook(connection, after, secrets).await?;
+            if updated_count == 1
+                && let Some(restart) = restart
+            {
+                restart_deliveries(connection, after.id, *restart).await?;
             }
-            changed
+            updated_count
         }
         WebhookChange::Delete { id, version } => connection.execute(DELETE, &[id, version]).await?,
-        WebhookChange::Test(TestMessage {
-            webhook,
-            message_id,
-        }) => {
-            if connection.execute(LOCK, &[webhook]).await? == 0 {
-                return Ok(Some(WriteOutcome::Stale));
-            }
-            connection.execute(ADD_TEST, &[message_id, webhook]).await?
-        }
+        WebhookChange::Test(test) => add_test(connection, test).await?,
         WebhookChange::Nothing => 1,
     };
-    Ok((changed != 1).then_some(WriteOutcome::Stale))
+    if written_count == 1 {
+        Ok(None)
+    } else {
+        Ok(Some(WriteOutcome::Stale))
+    }
 }
 
-async fn insert<S: Sql>(connection: &mut S, new: &StoredWebhook) -> Result<u64, S::Error> {
+/// Whether the number that `count` selects has reached `max`. Transactions that add rows wait here for each other.
+async fn is_full<S: Sql>(
+    connection: &mut S,
+    count: &'static str,
+    max: i64,
+) -> Result<bool, S::Error> {
+    connection.execute(LOCK_COUNTED_TABLES, &[]).await?;
+    Ok(connection.number(count, &[]).await? >= max)
+}
+
+/// Adds a test message to a webhook. Returns the number of rows that were added: 0 if the webhook does not exist.
+async fn add_test<S: Sql>(connection: &mut S, test: &TestMessage) -> Result<u64, S::Error> {
+    let TestMessage {
+        webhook,
+        message_id,
+    } = test;
+    if connection.execute(LOCK, &[webhook]).await? == 0 {
+        return Ok(0);
+    }
+    connection.execute(ADD_TEST, &[message_id, webhook]).await
+}
+
+/// Adds a webhook. Returns the number of rows that were added.
+async fn insert_webhook<S: Sql>(
+    connection: &mut S,
+    stored_webhook: &StoredWebhook,
+) -> Result<u64, S::Error> {
     let StoredWebhook {
         webhook,
         secrets,
         progress,
         ..
-    } = new;
-    let (previous, until) = previous(secrets);
+    } = stored_webhook;
+    let previous_secret = PreviousSecret::from(secrets);
     connection
         .execute(
             INSERT,
@@ -197,8 +235,8 @@ async fn insert<S: Sql>(connection: &mut S, new: &StoredWebhook) -> Result<u64, 
                 &webhook.updated_at.as_millisecond(),
                 &webhook.version,
                 &secrets.current,
-                &previous,
-                &until,
+                &previous_secret.sealed,
+                &previous_secret.until,
                 &progress.cursor,
                 &progress.last,
             ],
@@ -206,12 +244,14 @@ async fn insert<S: Sql>(connection: &mut S, new: &StoredWebhook) -> Result<u64, 
         .await
 }
 
-async fn update<S: Sql>(
+/// Updates a webhook and ends its lease. Returns the number of rows that were updated: 0 if the webhook has another
+/// version.
+async fn update_webhook<S: Sql>(
     connection: &mut S,
     after: &Webhook,
     secrets: &SealedSecrets,
 ) -> Result<u64, S::Error> {
-    let (previous, until) = previous(secrets);
+    let previous_secret = PreviousSecret::from(secrets);
     connection
         .execute(
             UPDATE,
@@ -224,34 +264,48 @@ async fn update<S: Sql>(
                 &after.updated_at.as_millisecond(),
                 &after.version,
                 &secrets.current,
-                &previous,
-                &until,
+                &previous_secret.sealed,
+                &previous_secret.until,
             ],
         )
         .await
 }
 
 /// The columns of the secret before the present one.
-fn previous(secrets: &SealedSecrets) -> (Option<&[u8]>, Option<i64>) {
-    let previous = secrets.previous.as_ref();
-    previous
-        .map(|(secret, until)| (secret.as_slice(), until.as_millisecond()))
-        .unzip()
+struct PreviousSecret<'s> {
+    sealed: Option<&'s [u8]>,
+    /// The end of its validity, in milliseconds.
+    until: Option<i64>,
 }
 
-async fn restart_at<S: Sql>(
+impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
+    fn from(secrets: &'s SealedSecrets) -> Self {
+        match &secrets.previous {
+            Some((secret, until)) => Self {
+                sealed: Some(secret),
+                until: Some(until.as_millisecond()),
+            },
+            None => Self {
+                sealed: None,
+                until: None,
+            },
+        }
+    }
+}
+
+/// Resumes the deliveries of a webhook, or skips to a change, and forgets that they failed.
+async fn restart_deliveries<S: Sql>(
     connection: &mut S,
     id: i64,
-    restart: Option<Restart>,
+    restart: Restart,
 ) -> Result<(), S::Error> {
     match restart {
-        None => return Ok(()),
-        Some(Restart::Resume(now)) => {
+        Restart::Resume(now) => {
             connection
                 .execute(RESUME, &[&now.as_millisecond(), &id])
                 .await?;
         }
-        Some(Restart::From(seq)) => {
+        Restart::From(seq) => {
             connection.execute(DROP_WAITING, &[&id]).await?;
             connection.execute(SKIP, &[&seq, &id]).await?;
         }
@@ -260,9 +314,9 @@ async fn restart_at<S: Sql>(
     Ok(())
 }
 
-/// The webhook in a row of [`LIST`].
-fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
-    let previous: Option<Vec<u8>> = row.value(9)?;
+/// Reads the webhook in a row of [`LIST`].
+fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
+    let previous_secret: Option<Vec<u8>> = row.value(9)?;
     Ok(StoredWebhook {
         webhook: Webhook {
             id: row.value(0)?,
@@ -276,7 +330,7 @@ fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
         },
         secrets: SealedSecrets {
             current: row.value(8)?,
-            previous: previous.zip(row.optional_time(10)?),
+            previous: previous_secret.zip(row.optional_time(10)?),
         },
         progress: Progress {
             cursor: row.value(11)?,

@@ -1,4 +1,4 @@
-//! Rows and values of PostgreSQL, and the errors of statements, with how to handle them.
+//! Rows and values of PostgreSQL, and the errors of statements, each with its remedy.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -16,7 +16,7 @@ use crate::{
     columns::{Columns, Value},
 };
 
-/// Why a statement failed.
+/// The reason for which a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The server reported an error, or the connection failed.
@@ -28,7 +28,7 @@ pub enum Failure {
     /// A row has an invalid value.
     #[error("the column {0} contains an invalid value")]
     Row(&'static str),
-    /// The same, of a column that was read by its position.
+    /// A row has an invalid value in a column that was read by its position.
     #[error("the column {0} contains an invalid value")]
     Column(String),
     /// The service's role lacks a privilege.
@@ -39,20 +39,21 @@ pub enum Failure {
     Raced,
 }
 
-/// How to handle a failure.
+/// The treatment of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     /// Repeat the operation: its transaction conflicted with another one.
     Repeat,
     /// Repeat the operation over another connection. Whether it was done is unknown.
     Reconnect,
-    /// Fail. The cause may pass.
+    /// Fail. A later operation may succeed.
     GiveUp,
-    /// Fail. This is a fault.
+    /// Fail, and report a fault of the service or the database.
     Report,
 }
 
 impl Failure {
+    /// Returns the treatment of this failure.
     pub fn remedy(&self) -> Remedy {
         let error = match self {
             Self::Database(error) => error,
@@ -63,8 +64,8 @@ impl Failure {
         if let Some(error) = error.as_db_error() {
             return remedy_of(error);
         }
-        let broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
-        if error.is_closed() || broken {
+        let is_broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
+        if error.is_closed() || is_broken {
             Remedy::Reconnect
         } else {
             Remedy::Report
@@ -104,13 +105,15 @@ impl Failure {
     }
 }
 
+/// Returns the treatment of an error that the server reported, by the class of its code.
 fn remedy_of(error: &DbError) -> Remedy {
     let code = error.code();
-    let is_last = matches!(
+    let class = &code.code()[..2];
+    let ends_connection = matches!(
         error.parsed_severity(),
         Some(Severity::Fatal | Severity::Panic)
     );
-    match &code.code()[..2] {
+    match class {
         // Serialization failures, deadlocks, and errors of distributed engines that do not know the
         // outcome of a commit.
         "40" => Remedy::Repeat,
@@ -119,86 +122,88 @@ fn remedy_of(error: &DbError) -> Remedy {
         "08" => Remedy::Reconnect,
         // The server is starting or shutting down.
         "57" if *code != SqlState::QUERY_CANCELED => Remedy::Reconnect,
-        _ if is_last => Remedy::Reconnect,
         // Timeouts, a full disk, no memory, locks, failing devices.
-        "53" | "55" | "57" | "58" => Remedy::GiveUp,
+        "53" | "55" | "57" | "58" if !ends_connection => Remedy::GiveUp,
+        _ if ends_connection => Remedy::Reconnect,
         _ => Remedy::Report,
     }
 }
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
-        // A text from Rust is UTF-8, of which PostgreSQL rejects only this character.
+        // A text from Rust is UTF-8, and U+0000 is the only character of UTF-8 that PostgreSQL rejects.
         if failure.has_code(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) {
             return Self::NulInText(Arc::new(failure));
         }
-        match failure.remedy() {
-            Remedy::Report => Self::Internal(Arc::new(failure)),
-            _ if failure.has_code(&SqlState::DISK_FULL) => Self::Full(Arc::new(failure)),
-            _ => Self::Unavailable(Arc::new(failure)),
+        if failure.remedy() == Remedy::Report {
+            return Self::Internal(Arc::new(failure));
         }
+        if failure.has_code(&SqlState::DISK_FULL) {
+            return Self::Full(Arc::new(failure));
+        }
+        Self::Unavailable(Arc::new(failure))
     }
 }
 
 impl Columns for Row {
     type Error = Failure;
 
-    fn value<T>(&self, at: usize) -> Result<T, Failure>
+    fn value<T>(&self, column: usize) -> Result<T, Failure>
     where
         T: rusqlite::types::FromSql + for<'r> FromSql<'r>,
     {
-        Ok(self.try_get(at)?)
+        Ok(self.try_get(column)?)
     }
 
-    fn text(&self, at: usize) -> Result<Option<&str>, Failure> {
-        Ok(self.try_get(at)?)
+    fn text(&self, column: usize) -> Result<Option<&str>, Failure> {
+        Ok(self.try_get(column)?)
     }
 
-    fn invalid(&self, at: usize) -> Failure {
+    fn invalid(&self, column: usize) -> Failure {
         let name = self
             .columns()
-            .get(at)
+            .get(column)
             .map(|column| column.name().to_owned());
         Failure::Column(name.unwrap_or_default())
     }
 }
 
 impl<'r> FromSql<'r> for Value<'r> {
-    fn from_sql(of: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(match *of {
-            Type::INT8 => Self::Integer(i64::from_sql(of, raw)?),
-            Type::BOOL => Self::Boolean(bool::from_sql(of, raw)?),
-            Type::TEXT => Self::Text(<&str>::from_sql(of, raw)?),
-            _ => Self::Blob(raw),
-        })
+    fn from_sql(sql_type: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        match *sql_type {
+            Type::INT8 => i64::from_sql(sql_type, raw).map(Self::Integer),
+            Type::BOOL => bool::from_sql(sql_type, raw).map(Self::Boolean),
+            Type::TEXT => <&str>::from_sql(sql_type, raw).map(Self::Text),
+            _ => Ok(Self::Blob(raw)),
+        }
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(Self::Null)
     }
 
-    fn accepts(of: &Type) -> bool {
-        [Type::INT8, Type::BOOL, Type::TEXT, Type::BYTEA].contains(of)
+    fn accepts(sql_type: &Type) -> bool {
+        [Type::INT8, Type::BOOL, Type::TEXT, Type::BYTEA].contains(sql_type)
     }
 }
 
 impl ToSql for Value<'_> {
     fn to_sql(
         &self,
-        of: &Type,
+        sql_type: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
-            Self::Integer(value) => value.to_sql_checked(of, out),
-            Self::Boolean(value) => value.to_sql_checked(of, out),
-            Self::Text(value) => value.to_sql_checked(of, out),
-            Self::Blob(value) => value.to_sql_checked(of, out),
+            Self::Integer(value) => value.to_sql_checked(sql_type, out),
+            Self::Boolean(value) => value.to_sql_checked(sql_type, out),
+            Self::Text(value) => value.to_sql_checked(sql_type, out),
+            Self::Blob(value) => value.to_sql_checked(sql_type, out),
         }
     }
 
-    fn accepts(of: &Type) -> bool {
-        <Self as FromSql>::accepts(of)
+    fn accepts(sql_type: &Type) -> bool {
+        <Self as FromSql>::accepts(sql_type)
     }
 
     to_sql_checked!();

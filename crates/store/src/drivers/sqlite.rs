@@ -15,23 +15,23 @@ use crate::{
 impl Columns for Row<'_> {
     type Error = Error;
 
-    fn value<T>(&self, at: usize) -> rusqlite::Result<T>
+    fn value<T>(&self, column: usize) -> rusqlite::Result<T>
     where
         T: FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
     {
-        self.get(at)
+        self.get(column)
     }
 
-    fn text(&self, at: usize) -> rusqlite::Result<Option<&str>> {
-        Ok(self.get_ref(at)?.as_str_or_null()?)
+    fn text(&self, column: usize) -> rusqlite::Result<Option<&str>> {
+        Ok(self.get_ref(column)?.as_str_or_null()?)
     }
 
-    fn invalid(&self, at: usize) -> Error {
-        match self.get_ref(at) {
-            Ok(ValueRef::Integer(value)) => Error::IntegralValueOutOfRange(at, value),
+    fn invalid(&self, column: usize) -> Error {
+        match self.get_ref(column) {
+            Ok(ValueRef::Integer(value)) => Error::IntegralValueOutOfRange(column, value),
             Ok(value) => {
-                let shown = value.as_str().unwrap_or("invalid");
-                Error::InvalidColumnType(at, shown.to_owned(), value.data_type())
+                let text = value.as_str().unwrap_or("invalid");
+                Error::InvalidColumnType(column, text.to_owned(), value.data_type())
             }
             Err(error) => error,
         }

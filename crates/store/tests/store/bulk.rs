@@ -94,7 +94,7 @@ fn pets(snapshot: &mut dyn Snapshot, status: Option<PetStatus>) -> Vec<Pet> {
         pets.push(new_pet(pet.name, pet.category_id, pet.status).with_id(pet.id));
         ControlFlow::Continue(())
     };
-    snapshot.pets(status, &mut show).unwrap();
+    snapshot.visit_pets(status, &mut show).unwrap();
     pets
 }
 
@@ -104,7 +104,7 @@ fn resources(snapshot: &mut dyn Snapshot) -> Vec<Resource> {
         resources.push(resource);
         ControlFlow::Continue(())
     };
-    snapshot.resources(&mut show).unwrap();
+    snapshot.visit_resources(&mut show).unwrap();
     resources
 }
 
@@ -153,7 +153,7 @@ async fn a_snapshot_can_be_filtered_by_status_and_stopped(url: DatabaseUrl) {
             shown += 1;
             ControlFlow::Break(())
         };
-        snapshot.pets(None, &mut show).unwrap();
+        snapshot.visit_pets(None, &mut show).unwrap();
         assert_eq!(shown, 1);
     })
     .await;
@@ -285,12 +285,12 @@ async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
             for (from, to) in [(&url, &there), (&there, &back)] {
                 let (mut from, mut to) = (snapshot(from), load(to, IdSource::Given));
                 assert!(to.is_empty().unwrap());
-                from.rows(&bulk::KEYS, &mut |key| {
+                from.visit_rows(&bulk::KEYS, &mut |key| {
                     to.add_row(&bulk::KEYS, key).unwrap();
                     ControlFlow::Continue(())
                 })
                 .unwrap();
-                from.requests(&mut |request| {
+                from.visit_requests(&mut |request| {
                     to.add_request(&request).unwrap();
                     ControlFlow::Continue(())
                 })

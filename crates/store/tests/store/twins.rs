@@ -164,13 +164,13 @@ fn copy_animals(from: &DatabaseUrl, to: &DatabaseUrl) {
         to.add(&resource).unwrap();
         ControlFlow::Continue(())
     };
-    from.resources(&mut add).unwrap();
+    from.visit_resources(&mut add).unwrap();
     to.set_fields(from.fields().unwrap().all()).unwrap();
     let mut add_row = |row: &[Value<'_>]| {
         to.add_row(&UNIQUE_VALUES, row).unwrap();
         ControlFlow::Continue(())
     };
-    from.rows(&UNIQUE_VALUES, &mut add_row).unwrap();
+    from.visit_rows(&UNIQUE_VALUES, &mut add_row).unwrap();
     to.continue_after(from.last_ids().unwrap()).unwrap();
     to.continue_log().unwrap();
     to.commit().unwrap();

@@ -185,7 +185,7 @@ impl Health for Memory {
         Ok(())
     }
 
-    async fn ended(&self) -> StoreError {
+    async fn wait_for_end(&self) -> StoreError {
         std::future::pending().await
     }
 

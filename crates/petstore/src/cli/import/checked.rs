@@ -145,7 +145,7 @@ pub(super) fn taken(
     let mut fields = ImportedFields::new(catalogue.fields()?);
     let mut recorded = Ok(None);
     let mut has_animals = false;
-    catalogue.rows(&bulk::UNIQUE_VALUES, &mut |row| {
+    catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
             let key = ((*field).to_owned(), (*key).to_owned());
             recorded = ids.record_key(&key, IN_CATALOGUE, *pet);
@@ -153,7 +153,7 @@ pub(super) fn taken(
         continue_if_ok(&recorded)
     })?;
     recorded?;
-    catalogue.rows(&bulk::CATEGORIES, &mut |row| {
+    catalogue.visit_rows(&bulk::CATEGORIES, &mut |row| {
         let [Value::Integer(id), Value::Text(label)] = row else {
             return ControlFlow::Break(());
         };
@@ -162,7 +162,7 @@ pub(super) fn taken(
     if keep_ids {
         let mut recorded = Ok(None);
         // Also those of withdrawn animals, which are never given again.
-        catalogue.resources(&mut |resource| {
+        catalogue.visit_resources(&mut |resource| {
             has_animals |= matches!(resource, Resource::Pet(_));
             recorded = ids.record_resource(&resource, IN_CATALOGUE);
             continue_if_ok(&recorded)

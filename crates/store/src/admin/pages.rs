@@ -1,0 +1,216 @@
+//! Pages of animals and orders, and the rows of a result one by one.
+
+use std::ops::ControlFlow;
+
+use petstore_domain::{
+    Limit, PetId,
+    store_area::{Order, OrderId, OrderQuery, OrderStatus, PetQuery, StorePet, Text},
+};
+
+use super::{
+    Database, Parameter, Parameters, SharedValue, SlowRead, Sql, Work, plans::OrderFilter,
+};
+use crate::{
+    StoreError,
+    columns::Columns,
+    tables::{read_order, read_pet, read_pet_with_order},
+};
+
+/// Reads a page of a query.
+///
+/// Reads it like other short reads if its texts have at most `max_usual_bytes`, and otherwise as a slow read of the
+/// given kind. Without `max_usual_bytes`, the read is always a slow one. `read` returns `None` if the texts have more
+/// than about the number of bytes that it gets with the query.
+pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValue>(
+    store: &D,
+    max_usual_bytes: Option<usize>,
+    slow_read: SlowRead,
+    query: Q,
+    read: Work<D::Sql, (Q, usize), Option<Vec<T>>>,
+) -> Result<Vec<T>, StoreError> {
+    if let Some(max_bytes) = max_usual_bytes
+        && let Some(page) = store.read((query.clone(), max_bytes), read).await?
+    {
+        return Ok(page);
+    }
+    let page = store
+        .read_slowly(slow_read, (query, usize::MAX), read)
+        .await?;
+    Ok(page.unwrap_or_default())
+}
+
+/// Reads each row of a result with `read_row`. Returns `None` if the texts have more than about `max_bytes`.
+async fn read_up_to<S: Sql, T: Send>(
+    connection: &mut S,
+    max_bytes: usize,
+    sql: &'static str,
+    values: Parameters<'_>,
+    read_row: for<'r> fn(&S::BorrowedRow<'r>) -> Result<T, S::Error>,
+    text_length: fn(&T) -> usize,
+) -> Result<Option<Vec<T>>, S::Error> {
+    let mut items = Vec::new();
+    let mut total_bytes = 0;
+    connection
+        .visit(sql, values, &mut |row| {
+            let item = read_row(row)?;
+            total_bytes += text_length(&item);
+            items.push(item);
+            if total_bytes > max_bytes {
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+
+    if total_bytes > max_bytes {
+        return Ok(None);
+    }
+    Ok(Some(items))
+}
+
+/// Reads each row of a result with `read_row`.
+pub(super) async fn read_all<S: Sql, T: Send>(
+    connection: &mut S,
+    sql: &'static str,
+    values: Parameters<'_>,
+    read_row: for<'r> fn(&S::BorrowedRow<'r>) -> Result<T, S::Error>,
+) -> Result<Vec<T>, S::Error> {
+    let mut items = Vec::new();
+    connection
+        .visit(sql, values, &mut |row| {
+            items.push(read_row(row)?);
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+    Ok(items)
+}
+
+/// Returns the number of rows that a page reads: one more than it has, which shows whether more follow.
+pub(super) fn rows_to_read(limit: Limit) -> i64 {
+    i64::from(limit.get()) + 1
+}
+
+/// Returns the position behind which a page begins: its own, or the beginning of the order.
+fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
+    match after {
+        Some(after) => after,
+        None if newest_first => i64::MAX,
+        None => 0,
+    }
+}
+
+/// Reads the animals of a page without a search, and one more if more follow. Returns `None` if their texts have more
+/// than about `max_bytes`.
+pub(super) async fn read_pets<S: Sql>(
+    connection: &mut S,
+    query: &PetQuery,
+    max_bytes: usize,
+) -> Result<Option<Vec<StorePet>>, S::Error> {
+    let start = page_start(query.after.map(PetId::get), query.newest_first);
+    let values: Parameters<'_> = &[&start, &rows_to_read(query.limit)];
+    let sql = S::plans().pet_page(query);
+    let read_row = |row: &S::BorrowedRow<'_>| read_pet_with_order(row);
+    read_up_to(
+        connection,
+        max_bytes,
+        sql,
+        values,
+        read_row,
+        StorePet::length,
+    )
+    .await
+}
+
+/// A page of the animals that are available or pending.
+#[derive(Clone, Copy)]
+pub(super) struct OfferQuery {
+    /// The animal behind which the page begins.
+    pub(super) after: Option<PetId>,
+    pub(super) limit: Limit,
+    pub(super) newest_first: bool,
+}
+
+/// Reads the animals of a page that are available or pending, without their orders, and one more if more follow.
+/// Returns `None` if their texts have more than about `max_bytes`.
+pub(super) async fn read_offers<S: Sql>(
+    connection: &mut S,
+    query: OfferQuery,
+    max_bytes: usize,
+) -> Result<Option<Vec<StorePet>>, S::Error> {
+    let start = page_start(query.after.map(PetId::get), query.newest_first);
+    let values: Parameters<'_> = &[&start, &rows_to_read(query.limit)];
+    let [newest_first_sql, oldest_first_sql] = &S::plans().on_offer;
+    let sql = if query.newest_first {
+        newest_first_sql
+    } else {
+        oldest_first_sql
+    };
+    let read_row = |row: &S::BorrowedRow<'_>| read_pet(row, 0)?.ok_or_else(|| row.invalid(0));
+    read_up_to(
+        connection,
+        max_bytes,
+        sql,
+        values,
+        read_row,
+        StorePet::length,
+    )
+    .await
+}
+
+/// Reads the orders of a page, and one more if more follow. Returns `None` if their texts have more than about
+/// `max_bytes`.
+pub(super) async fn read_orders<S: Sql>(
+    connection: &mut S,
+    query: &OrderQuery,
+    max_bytes: usize,
+) -> Result<Option<Vec<Order>>, S::Error> {
+    // All members, so that the compiler asks what a new one does here.
+    let &OrderQuery {
+        status,
+        pet_id,
+        ref reference,
+        limit,
+        newest_first,
+        after,
+    } = query;
+    let start = page_start(after.map(OrderId::get), newest_first);
+    let row_count = rows_to_read(limit);
+    let status = status.map(OrderStatus::as_str);
+    let pet = pet_id.map(PetId::get);
+    let reference = reference.as_ref().map(Text::as_str);
+
+    let mut values: Vec<&dyn Parameter> = vec![&start, &row_count];
+    let filter = if pet.is_some() {
+        values.extend([&pet as &dyn Parameter, &status, &reference]);
+        OrderFilter::Pet
+    } else if reference.is_some() {
+        values.extend([&reference as &dyn Parameter, &status]);
+        OrderFilter::Reference
+    } else if status.is_some() {
+        values.push(&status);
+        OrderFilter::Status
+    } else {
+        OrderFilter::None
+    };
+
+    let sql = S::plans().order_page(filter, newest_first);
+    let read_row = |row: &S::BorrowedRow<'_>| read_order(row, 0)?.ok_or_else(|| row.invalid(0));
+    read_up_to(connection, max_bytes, sql, &values, read_row, Order::length).await
+}
+
+/// Whether every row that a page of this query reads belongs to the page, because the query has one filter or none.
+pub(super) fn has_one_filter_at_most(query: &OrderQuery) -> bool {
+    // All members, so that the compiler asks what a new one does here.
+    let OrderQuery {
+        status,
+        pet_id,
+        reference,
+        limit: _,
+        newest_first: _,
+        after: _,
+    } = query;
+    let filter_count = usize::from(status.is_some())
+        + usize::from(pet_id.is_some())
+        + usize::from(reference.is_some());
+    filter_count <= 1
+}

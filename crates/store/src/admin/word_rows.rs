@@ -1,0 +1,173 @@
+//! The form of a row of `word_blocks`: words one after the other, each with the places of its animals.
+//!
+//! A word has the number of bytes that it shares with the word before it (one byte), the number of its other bytes (two
+//! bytes) and these bytes, the number of its places (two bytes), and the places. A place is its difference from the
+//! place before it, in 7 bits for each byte, the lowest first; the highest bit of a byte says that another byte
+//! follows. Numbers of two bytes have the lower byte first.
+//!
+//! For example, after the word `car`, the word `cat` with the places 3 and 300 is
+//! `02 | 01 00 | 74 | 02 00 | 03 | A9 02`: it shares 2 bytes, has 1 other byte, which is `t`, and 2 places, 3 and
+//! 3 + 297.
+
+use std::collections::BTreeMap;
+
+use crate::columns::Columns;
+
+/// The words of a row, each with the places of its animals in ascending order.
+pub(super) type Words = BTreeMap<Vec<u8>, Vec<u16>>;
+
+/// Returns the entry of a word for the animal at a place in its block.
+pub(super) fn entry(word: &[u8], low: u16) -> Vec<u8> {
+    [word, &low.to_be_bytes()].concat()
+}
+
+/// A row with packed words.
+pub(super) struct PackedRow {
+    /// The first entry in the row.
+    pub(super) first: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Packs words into rows of about `max_bytes` bytes. The places of one word can be in several rows.
+pub(super) fn pack(words: &Words, max_bytes: usize) -> Vec<PackedRow> {
+    let mut rows: Vec<PackedRow> = Vec::new();
+    let mut previous_word: &[u8] = &[];
+    for (word, lows) in words {
+        let mut unpacked_lows = &lows[..];
+        while let Some(&first_low) = unpacked_lows.first() {
+            let needs_row = match rows.last() {
+                Some(row) => row.bytes.len() + word.len() > max_bytes,
+                None => true,
+            };
+            if needs_row {
+                rows.push(PackedRow {
+                    first: entry(word, first_low),
+                    bytes: Vec::new(),
+                });
+                previous_word = &[];
+            }
+            let Some(row) = rows.last_mut() else {
+                break;
+            };
+            pack_word(&mut row.bytes, word, previous_word);
+            let packed_count = pack_lows(&mut row.bytes, unpacked_lows, max_bytes);
+            unpacked_lows = &unpacked_lows[packed_count..];
+            previous_word = word;
+        }
+    }
+    rows
+}
+
+/// Adds a word without its places to a row.
+fn pack_word(row: &mut Vec<u8>, word: &[u8], previous_word: &[u8]) {
+    let shared_length = previous_word
+        .iter()
+        .zip(word)
+        .take_while(|(previous_byte, byte)| previous_byte == byte)
+        .count();
+    let shared_length = u8::try_from(shared_length).unwrap_or(u8::MAX);
+    let other_bytes = &word[shared_length.into()..];
+    let other_length = u16::try_from(other_bytes.len()).unwrap_or(u16::MAX);
+
+    row.push(shared_length);
+    row.extend(other_length.to_le_bytes());
+    row.extend(other_bytes);
+}
+
+/// Adds the number of places and the places to a row, until it has `max_bytes`. Returns the number of added places,
+/// which is at least 1.
+fn pack_lows(row: &mut Vec<u8>, lows: &[u16], max_bytes: usize) -> usize {
+    let count_position = row.len();
+    row.extend([0; 2]);
+    let mut count = 0_u16;
+    let mut previous_low = 0;
+    for &low in lows {
+        if count > 0 && row.len() >= max_bytes {
+            break;
+        }
+        pack_difference(row, low - previous_low);
+        previous_low = low;
+        count += 1;
+    }
+    row[count_position..count_position + 2].copy_from_slice(&count.to_le_bytes());
+    count.into()
+}
+
+fn pack_difference(row: &mut Vec<u8>, difference: u16) {
+    let mut unpacked_bits = difference;
+    while unpacked_bits > 0x7F {
+        row.push(0x80 | unpacked_bits.to_le_bytes()[0]);
+        unpacked_bits >>= 7;
+    }
+    row.push(unpacked_bits.to_le_bytes()[0]);
+}
+
+/// Calls `visitor` with each word in a column of a row, and with the places of its animals.
+pub(crate) fn read_words<R: Columns>(
+    row: &R,
+    column: usize,
+    visitor: impl FnMut(&[u8], &[u16]),
+) -> Result<(), R::Error> {
+    row.optional_decoded(column, |bytes| unpack_words(bytes, visitor))?;
+    Ok(())
+}
+
+/// Calls `visitor` with each word, and with the places of its animals. Returns `None` if the bytes are invalid.
+fn unpack_words(bytes: &[u8], mut visitor: impl FnMut(&[u8], &[u16])) -> Option<()> {
+    let mut unread = bytes;
+    let mut word = Vec::new();
+    let mut lows = Vec::new();
+    while let Some((&[shared_length, low_byte, high_byte], after_lengths)) =
+        unread.split_first_chunk()
+    {
+        let other_length = u16::from_le_bytes([low_byte, high_byte]);
+        let (other_bytes, after_word) = after_lengths.split_at_checked(other_length.into())?;
+        word.truncate(shared_length.into());
+        word.extend_from_slice(other_bytes);
+
+        let (&count, after_count) = after_word.split_first_chunk()?;
+        unread = unpack_lows(after_count, u16::from_le_bytes(count), &mut lows)?;
+        visitor(&word, &lows);
+    }
+    if unread.is_empty() { Some(()) } else { None }
+}
+
+/// Replaces `lows` by the places at the beginning of `bytes`. Returns the bytes after the places.
+fn unpack_lows<'b>(bytes: &'b [u8], count: u16, lows: &mut Vec<u16>) -> Option<&'b [u8]> {
+    lows.clear();
+    let mut unread = bytes;
+    let mut low = 0;
+    for _ in 0..count {
+        let mut difference = 0;
+        // A difference has at most three bytes.
+        for shift in [0, 7, 14] {
+            let (&byte, after_byte) = unread.split_first()?;
+            unread = after_byte;
+            difference |= u32::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        low += difference;
+        lows.push(u16::try_from(low).ok()?);
+    }
+    Some(unread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_the_form_that_the_documentation_shows() {
+        let words = Words::from([(b"car".to_vec(), vec![1]), (b"cat".to_vec(), vec![3, 300])]);
+        let rows = pack(&words, 900);
+        let car = [0, 3, 0, b'c', b'a', b'r', 1, 0, 1];
+        let cat = [2, 1, 0, b't', 2, 0, 3, 0xA9, 2];
+        assert_eq!(rows[0].bytes, [car, cat].concat());
+        let mut unpacked = Words::new();
+        let visit = |word: &[u8], lows: &[u16]| _ = unpacked.insert(word.to_vec(), lows.to_vec());
+        unpack_words(&rows[0].bytes, visit).unwrap();
+        assert_eq!(unpacked, words);
+    }
+}
