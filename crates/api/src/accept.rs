@@ -3,28 +3,25 @@
 use hyper::{HeaderMap, header};
 use petstore_web::edge::compression::weight;
 
-/// Whether `Accept` names one of the `wanted` media types with a higher weight than any of the
-/// `usual` ones (RFC 9110, section 12.5.1). A range such as `*/*` names none.
-pub(super) fn prefers(request: &HeaderMap, wanted: &[&str], usual: &[&str]) -> bool {
-    let (mut of_wanted, mut of_usual) = (0.0_f32, 0.0_f32);
+/// Whether `Accept` gives one of `media_types` a higher weight than each of `usual_types` (RFC 9110, section 12.5.1). A
+/// range such as `*/*` names none of them.
+///
+/// Example: `text/html, application/json;q=0.9` prefers `text/html` to `application/json`.
+pub(super) fn prefers(request: &HeaderMap, media_types: &[&str], usual_types: &[&str]) -> bool {
+    let mut highest_weight = 0.0_f32;
+    let mut highest_usual_weight = 0.0_f32;
     for field in request.get_all(header::ACCEPT) {
-        for element in field
-            .to_str()
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-            .split(',')
-        {
+        let elements = field.to_str().unwrap_or_default().to_ascii_lowercase();
+        for element in elements.split(',') {
             let mut parts = element.split(';');
-            let name = parts.next().unwrap_or_default().trim();
-            let named = if wanted.contains(&name) {
-                &mut of_wanted
-            } else if usual.contains(&name) {
-                &mut of_usual
-            } else {
-                continue;
-            };
-            *named = named.max(parts.find_map(weight).unwrap_or(1.0));
+            let media_type = parts.next().unwrap_or_default().trim();
+            let weight = parts.find_map(weight).unwrap_or(1.0);
+            if media_types.contains(&media_type) {
+                highest_weight = highest_weight.max(weight);
+            } else if usual_types.contains(&media_type) {
+                highest_usual_weight = highest_usual_weight.max(weight);
+            }
         }
     }
-    of_wanted > of_usual
+    highest_weight > highest_usual_weight
 }

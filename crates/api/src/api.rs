@@ -15,8 +15,8 @@ use petstore_formats::json;
 use petstore_observe::metrics::Exposition;
 use petstore_web::{
     edge::{
-        ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, RouteMatch,
-        UnreadBody, find, photos,
+        ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, ResponseMemory,
+        RouteMatch, UnreadBody, find, photos,
     },
     server::Handler,
 };
@@ -50,23 +50,23 @@ pub fn with_routes(edge: Edge) -> Edge {
 }
 
 impl Api {
-    /// Returns the interface as the server takes it.
+    /// Returns the interface as a handler of requests, for the server.
     #[inline(never)]
     pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
         Arc::clone(self) as _
     }
 
-    /// The interface of `app`. Fails only if the base URL cannot be sent in a header field.
+    /// Returns the interface of `app`. Fails only if the base URL cannot be sent in a header field.
     pub fn new(
         app: Arc<App>,
         edge: Arc<Edge>,
         settings: &Settings,
     ) -> Result<Self, InvalidHeaderValue> {
-        let own = settings.own_base_url();
+        let base_url = settings.own_base_url();
         let context = Arc::new(Context {
             memory: edge.response_memory.clone(),
             tags: Tags::new(app.store.etag_key()),
-            base_path: own.map_or("/v1", BaseUrl::path).to_owned(),
+            base_path: base_url.map_or("/v1", BaseUrl::path).to_owned(),
             body_timeout: edge.body_timeout,
         });
         let pets_path = format!("{}/pets", context.base_path);
@@ -83,7 +83,7 @@ impl Api {
         })
     }
 
-    /// The application that the interface serves.
+    /// Returns the application that the interface serves.
     pub fn app(&self) -> &Arc<App> {
         &self.app
     }
@@ -97,7 +97,7 @@ impl Api {
         self.edge.handle(self, client, request)
     }
 
-    /// `GET /photos/{file}`.
+    /// Responds to `GET /photos/{file}`.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
         let reader = self.edge.strangers.reader(client, headers);
@@ -114,29 +114,41 @@ impl Api {
 
     /// Puts the path of the base URL before the paths of photos, which are without it in the store.
     fn add_prefix(&self, body: &mut Body) {
-        let (prefix, memory) = (self.photos_below.clone(), self.edge.response_memory.clone());
-        let add = move |json: Bytes| match json::with_photos_below(&prefix, &json) {
-            // It had the room until now, except that for the prefix.
-            Some(longer) => match memory.reserve(0) {
-                Ok(room) => room.fill(longer),
-                Err(_) => longer.into(),
-            },
-            None => json,
-        };
         *body = match mem::take(body) {
-            Body::Whole(json) => Body::Whole(add(json)),
-            Body::Stream(events) => Body::Stream(Box::pin(events.map(add))),
+            Body::Whole(json) => {
+                let memory = &self.edge.response_memory;
+                Body::Whole(with_prefix(&self.photos_below, memory, json))
+            }
+            Body::Stream(events) => {
+                let prefix = self.photos_below.clone();
+                let memory = self.edge.response_memory.clone();
+                Body::Stream(Box::pin(
+                    events.map(move |event| with_prefix(&prefix, &memory, event)),
+                ))
+            }
             file @ Body::File(_) => file,
         };
     }
 
-    /// All metrics, as a page for Prometheus.
+    /// Returns all metrics, as a page for Prometheus.
     pub fn metrics(&self) -> String {
         let mut page = Exposition::default();
         self.edge.expose(&mut page);
         self.contract.expose(&mut page);
         self.app.expose(&mut page);
         page.finish()
+    }
+}
+
+/// Puts `prefix` before the paths of photos in JSON.
+fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
+    let Some(longer_json) = json::with_photos_below(prefix, &json) else {
+        return json;
+    };
+    // The JSON had room until now. Only the room for the prefix is new.
+    match memory.reserve(0) {
+        Ok(room) => room.fill(longer_json),
+        Err(_) => longer_json.into(),
     }
 }
 
@@ -153,28 +165,28 @@ impl Interface for Api {
         find(&ROUTES, &request.method, request.uri.path())
     }
 
-    fn may_wait(found: RouteMatch<Operation>) -> Duration {
-        routes::may_wait(found)
+    fn may_wait(route_match: RouteMatch<Operation>) -> Duration {
+        routes::may_wait(route_match)
     }
 
-    /// Checks the key, and runs the operation that was found.
+    /// Checks the key, and runs the operation of the request.
     async fn process(
         &self,
         client: &Client,
         request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        found: RouteMatch<Operation>,
+        route_match: RouteMatch<Operation>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let path = request.uri.path();
-        let caller = if routes::needs_key(found, path) {
-            let presented = auth::presented_key(&request.headers)?;
+        let caller = if routes::needs_key(route_match, path) {
+            let key = auth::presented_key(&request.headers)?;
             let keys = &self.app.keys;
             Some(
-                keys.authenticate(presented, client)
+                keys.authenticate(key, client)
                     .await
-                    .map_err(auth::rejected)?,
+                    .map_err(auth::key_error)?,
             )
         } else {
             None
@@ -183,21 +195,20 @@ impl Interface for Api {
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let (route, [parameter, second]) = found.route(&ROUTES, path)?;
+        let (route, [parameter, second]) = route_match.route(&ROUTES, path)?;
         facts.route = Some(route.label);
-        if let Access::Key(needed) = route.target.access {
-            auth::allow(caller, needed)?;
+        if let Access::Key(scope) = route.target.access {
+            auth::allow(caller, scope)?;
         }
-        let (operation, rate) = (route.label.id, &mut facts.rate);
         let call = Call {
             request,
             request_id,
-            operation,
+            operation: route.label.id,
             parameter,
             second,
             body,
             caller,
-            rate,
+            rate: &mut facts.rate,
         };
         match route.target.run {
             Run::ListPets => list::list(&self.contract, call).await,
@@ -209,7 +220,7 @@ impl Interface for Api {
         }
     }
 
-    fn announce(&self, found: RouteMatch<Operation>, facts: &Facts, response: &mut Response) {
+    fn announce(&self, route_match: RouteMatch<Operation>, facts: &Facts, response: &mut Response) {
         let status = response.status();
         let headers = response.headers_mut();
         if let Some(rate) = facts.rate
@@ -217,7 +228,7 @@ impl Interface for Api {
         {
             rate_limit::announce(headers, rate);
         }
-        if routes::is_deprecated(found) {
+        if routes::is_deprecated(route_match) {
             deprecation::announce(headers, &self.successor);
         }
         if !self.photos_below.is_empty() && facts.principal.is_some() {

@@ -23,7 +23,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The URL at which clients reach this deployment, if it is set.
+    /// Returns the URL at which clients reach this deployment, if it is set.
     pub fn own_base_url(&self) -> Option<&BaseUrl> {
         match self.deployment {
             Deployment::Production => self.base_url.as_ref(),
@@ -51,7 +51,7 @@ pub struct Call<'r> {
     pub operation: &'static str,
     /// The first parameter in the path, not decoded. Empty if the operation has none.
     pub parameter: &'r str,
-    /// The same of the second one.
+    /// The second parameter in the path, not decoded. Empty if the operation has less than two.
     pub second: &'r str,
     pub body: UnreadBody<'r>,
     /// The client, if the operation needs a key.

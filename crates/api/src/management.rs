@@ -42,7 +42,7 @@ pub struct Management {
 }
 
 impl Management {
-    /// The management interface of `api`.
+    /// Returns the management interface of `api`.
     pub fn new(api: Arc<Api>) -> Self {
         Self {
             api,
@@ -56,7 +56,7 @@ impl Management {
         self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
-    /// The parts that are not ready, with the reasons.
+    /// Returns the parts that are not ready, with the reasons.
     async fn not_ready(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
         if self.is_shutting_down.load(Ordering::Relaxed) {

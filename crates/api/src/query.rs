@@ -9,54 +9,71 @@ use percent_encoding::percent_decode_str;
 use petstore_domain::{Limit, Problem, text::integer};
 use petstore_web::edge::ApiError;
 
-/// The decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
+/// Returns the decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
 /// and for a duplicate one.
+///
+/// Example: with the names `limit` and `status`, `status=sold` has the values `None` and `Some("sold")`.
 pub(super) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
 ) -> Result<[Option<Cow<'a, str>>; N], ApiError> {
     let mut values = [const { None }; N];
-    each(query, |name, value| {
-        let at = names.iter().position(|&known| known == name);
-        put(at.map(|at| &mut values[at]), name, value, &names)
+    for_each(query, |name, value| {
+        let index = names.iter().position(|&parameter| parameter == name);
+        put(index.map(|index| &mut values[index]), name, value, &names)
     })?;
     Ok(values)
 }
 
-/// The values of parameters, in the order of their names, and the names and values of others.
-pub(super) type WithOthers<'a, const N: usize> =
-    ([Option<Cow<'a, str>>; N], Vec<(String, Cow<'a, str>)>);
+/// The parameters of a query in which the names of some parameters begin with a prefix.
+pub(super) struct PrefixedParameters<'a, const N: usize> {
+    /// The values of the parameters without the prefix, in the order of their names.
+    pub(super) values: [Option<Cow<'a, str>>; N],
+    pub(super) prefixed: Vec<PrefixedParameter<'a>>,
+}
 
-/// The same, and the parameters whose name begins with `prefix`, by what follows it. `others` is how
-/// they are shown.
-pub(super) fn parameters_and<'a, const N: usize>(
+/// A parameter whose name begins with a prefix.
+pub(super) struct PrefixedParameter<'a> {
+    /// The name without the prefix.
+    pub(super) name: String,
+    pub(super) value: Cow<'a, str>,
+}
+
+/// Returns the values like [`parameters`], and the parameters whose names begin with `prefix`. `prefixed_names` is how an
+/// error shows them.
+pub(super) fn prefixed_parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
     prefix: &str,
-    others: &'static str,
-) -> Result<WithOthers<'a, N>, ApiError> {
-    let (mut values, mut found) = ([const { None }; N], Vec::new());
-    each(query, |name, value| {
-        if let Some(of_prefix) = name.strip_prefix(prefix) {
-            if found.iter().any(|(other, _)| other == of_prefix) {
-                return Err(twice(name));
+    prefixed_names: &'static str,
+) -> Result<PrefixedParameters<'a, N>, ApiError> {
+    let mut values = [const { None }; N];
+    let mut prefixed: Vec<PrefixedParameter<'a>> = Vec::new();
+    for_each(query, |name, value| {
+        if let Some(suffix) = name.strip_prefix(prefix) {
+            if prefixed.iter().any(|parameter| parameter.name == suffix) {
+                return Err(duplicate(name));
             }
-            found.push((of_prefix.to_owned(), value));
+            prefixed.push(PrefixedParameter {
+                name: suffix.to_owned(),
+                value,
+            });
             return Ok(());
         }
-        let at = names.iter().position(|&known| known == name);
+        let index = names.iter().position(|&parameter| parameter == name);
+        let place = index.map(|index| &mut values[index]);
         put(
-            at.map(|at| &mut values[at]),
+            place,
             name,
             value,
-            &[&names[..], &[others]].concat(),
+            &[&names[..], &[prefixed_names]].concat(),
         )
     })?;
-    Ok((values, found))
+    Ok(PrefixedParameters { values, prefixed })
 }
 
 /// Calls `take` with the decoded name and value of each parameter.
-fn each<'a>(
+fn for_each<'a>(
     query: Option<&'a str>,
     mut take: impl FnMut(&str, Cow<'a, str>) -> Result<(), ApiError>,
 ) -> Result<(), ApiError> {
@@ -69,23 +86,25 @@ fn each<'a>(
     }
 }
 
+/// Puts a value into the place of its parameter. Fails if there is none, or if it has a value.
 fn put<'a>(
     place: Option<&mut Option<Cow<'a, str>>>,
     name: &str,
     value: Cow<'a, str>,
-    known: &[&str],
+    names: &[&str],
 ) -> Result<(), ApiError> {
-    let place = place.ok_or_else(|| unknown(name, known))?;
+    let place = place.ok_or_else(|| unknown(name, names))?;
     if place.replace(value).is_some() {
-        Err(twice(name))
+        Err(duplicate(name))
     } else {
         Ok(())
     }
 }
 
-fn twice(name: &str) -> ApiError {
-    let shown = shortened(name);
-    let message = format!("The parameter {shown} is given more than once.");
+/// Returns the error for a parameter that is given more than once.
+fn duplicate(name: &str) -> ApiError {
+    let name = beginning(name);
+    let message = format!("The parameter {name} is given more than once.");
     ApiError::new(Problem::InvalidParameter, message)
 }
 
@@ -102,74 +121,78 @@ pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
+/// Returns the names and values of a query without encoded characters.
 fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
-    let given = query.split('&').filter(|pair| !pair.is_empty());
-    given.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// The beginning of a text, long enough to recognize it.
-fn shortened(text: &str) -> String {
+/// Returns the beginning of a text, long enough to recognize it.
+fn beginning(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn unknown(name: &str, known: &[&str]) -> ApiError {
-    let shown = shortened(name);
-    let allowed = match known {
+/// Returns the error for a parameter that the operation does not have. `names` are its parameters.
+fn unknown(name: &str, names: &[&str]) -> ApiError {
+    let name = beginning(name);
+    let parameters = match names {
         [] => "no query parameters".to_owned(),
-        known => format!("only {}", known.join(", ")),
+        names => format!("only {}", names.join(", ")),
     };
-    let message = format!("Unknown query parameter {shown:?}. This operation has {allowed}.");
+    let message = format!("Unknown query parameter {name:?}. This operation has {parameters}.");
     ApiError::new(Problem::UnknownParameter, message)
 }
 
-/// Parses the parameter `limit`.
-pub(super) fn limit(given: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
-    given.map_or(Ok(Limit::default()), |text| {
-        let limit = integer(text).and_then(Limit::new);
-        limit.ok_or_else(|| out_of_range("limit", Limit::MIN, Limit::MAX, text))
-    })
+/// Parses the parameter `limit`. Returns the default without it.
+pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
+    let Some(text) = value else {
+        return Ok(Limit::default());
+    };
+    let limit = integer(text).and_then(Limit::new);
+    limit.ok_or_else(|| out_of_range("limit", Limit::MIN, Limit::MAX, text))
 }
 
-/// Parses a parameter. `is` completes the sentence "The parameter must be …".
+/// Parses a parameter, if the query has it. `expectation` completes the sentence "The parameter must be …".
 pub(super) fn filter<T>(
     name: &str,
-    given: Option<&Cow<'_, str>>,
+    value: Option<&Cow<'_, str>>,
     parse: impl FnOnce(&str) -> Option<T>,
-    is: &str,
+    expectation: &str,
 ) -> Result<Option<T>, ApiError> {
-    let Some(text) = given else {
+    let Some(text) = value else {
         return Ok(None);
     };
     match parse(text) {
         Some(value) => Ok(Some(value)),
         None => Err(ApiError::new(
             Problem::InvalidParameter,
-            format!("{name} must be {is}."),
+            format!("{name} must be {expectation}."),
         )),
     }
 }
 
-/// What an int64 in a query must be.
+/// The expectation of an int64 in a query.
 pub(super) const AN_INTEGER: &str =
     "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
 
-/// 400 for a parameter whose value is not an integer of this range.
+/// Returns the error for a parameter whose value is not an integer between `least` and `greatest`.
 pub(super) fn out_of_range(
     name: &str,
     least: impl Display,
-    most: impl Display,
+    greatest: impl Display,
     value: &str,
 ) -> ApiError {
     let message = match integer(value) {
-        Some(value) => format!("{name} must be between {least} and {most}, but was {value}."),
+        Some(value) => format!("{name} must be between {least} and {greatest}, but was {value}."),
         None => format!(
-            "{name} must be an integer between {least} and {most}, but was {:?}.",
-            shortened(value)
+            "{name} must be an integer between {least} and {greatest}, but was {:?}.",
+            beginning(value)
         ),
     };
     ApiError::new(Problem::InvalidParameter, message)
 }
 
+/// Parses a parameter of the path as an integer.
 pub(super) fn path_integer(parameter: &str) -> Option<i64> {
     let text = percent_decode_str(parameter).decode_utf8().ok()?;
     integer(&text)

@@ -21,21 +21,25 @@ use super::{
     },
 };
 
-/// An operation of the store area: the scope that a key needs, the function, and what the function gets
-/// besides the request.
+/// Returns an operation of the store area: the scope that a key needs, the function, and its argument after the request.
+/// A macro, because a table cannot call a function that takes an `async` function.
+///
+/// Example: `area!(StoreRead, pets::get_pet)` calls `pets::get_pet(area, call)`.
 macro_rules! area {
     ($scope:ident, $function:path $(, $argument:expr)?) => {
         Operation {
             document: Some(OpenApi::StoreArea),
-            ..contract(
-                Scope::$scope,
-                Run::StoreArea(|area, call| Box::pin($function(area, call $(, $argument)?))),
-            )
+            access: Key(Scope::$scope),
+            may_wait: Duration::ZERO,
+            run: Run::StoreArea(|area, call| Box::pin($function(area, call $(, $argument)?))),
         }
     };
 }
 
-/// A document, by the method that sends it, and what the method gets besides the request.
+/// Returns the operation of a document: the method that sends it, and its arguments after the request. A macro for the
+/// same reason as `area!`.
+///
+/// Example: `document!(root)` calls `documents.root(call)`.
 macro_rules! document {
     ($method:ident $(, $argument:expr)*) => {
         public(Run::Document(|documents, call| Box::pin(documents.$method(call $(, $argument)*))))
@@ -43,7 +47,7 @@ macro_rules! document {
 }
 
 routes! {
-    /// All operations. Those of the contract come first, because they are the most frequent.
+    /// All operations. The operations of the contract come first, because they are the most frequent.
     pub static ROUTES: Operation = Operations "";
     // id              method path                                                scope, function
     listPets            GET    "/v1/pets"                                          contract(Scope::Read, Run::ListPets);
@@ -102,7 +106,7 @@ routes! {
     docsFile            GET    "/docs/{*file}"                                     document!(docs_file);
 }
 
-/// Who may call an operation, and its function.
+/// An operation: the access to it, and its function.
 #[derive(Clone, Copy)]
 pub struct Operation {
     /// The access that a client needs.
@@ -117,13 +121,13 @@ pub struct Operation {
 /// The access that a client needs to call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing.
+    /// Everybody may call it.
     Public,
     /// An API key that has this scope.
     Key(Scope),
 }
 
-/// What an operation becomes. Boxed, because the largest future decides how much memory each request
+/// The future of an operation. Boxed, because the largest future decides how much memory each request
 /// needs.
 type Responding<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError>> + Send + 'c>>;
 
@@ -141,6 +145,7 @@ pub enum Run {
     PhotoFile,
 }
 
+/// Returns an operation of the contract.
 const fn contract(scope: Scope, run: Run) -> Operation {
     let may_wait = Duration::ZERO;
     Operation {
@@ -151,6 +156,7 @@ const fn contract(scope: Scope, run: Run) -> Operation {
     }
 }
 
+/// Returns an operation that everybody may call.
 const fn public(run: Run) -> Operation {
     Operation {
         access: Public,
@@ -161,6 +167,7 @@ const fn public(run: Run) -> Operation {
 }
 
 impl Operation {
+    /// Lets the operation wait before it responds.
     const fn waiting(self, may_wait: Duration) -> Self {
         Self { may_wait, ..self }
     }
@@ -173,24 +180,24 @@ impl Operation {
 
 /// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
 /// not exist.
-pub(crate) fn needs_key(found: RouteMatch<Operation>, path: &str) -> bool {
-    match found {
+pub(crate) fn needs_key(route_match: RouteMatch<Operation>, path: &str) -> bool {
+    match route_match {
         RouteMatch::Route(route, _) => route.target.access != Public,
         RouteMatch::OtherMethods(_) | RouteMatch::Nothing => is_under_v1(path),
     }
 }
 
 /// Returns how long the operation may wait in addition to the time limit of requests.
-pub(crate) fn may_wait(found: RouteMatch<Operation>) -> Duration {
-    match found {
+pub(crate) fn may_wait(route_match: RouteMatch<Operation>) -> Duration {
+    match route_match {
         RouteMatch::Route(route, _) => route.target.may_wait,
         RouteMatch::OtherMethods(_) | RouteMatch::Nothing => Duration::ZERO,
     }
 }
 
 /// Whether the operation is deprecated. Without an operation: whether the operation of the path is.
-pub(crate) fn is_deprecated(found: RouteMatch<Operation>) -> bool {
-    match found {
+pub(crate) fn is_deprecated(route_match: RouteMatch<Operation>) -> bool {
+    match route_match {
         RouteMatch::Route(route, _) | RouteMatch::OtherMethods(route) => {
             route.target.is_deprecated()
         }
@@ -198,7 +205,8 @@ pub(crate) fn is_deprecated(found: RouteMatch<Operation>) -> bool {
     }
 }
 
+/// Whether a path is `/v1` or below it.
 fn is_under_v1(path: &str) -> bool {
     path.strip_prefix("/v1")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        .is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
 }

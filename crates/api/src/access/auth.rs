@@ -7,9 +7,9 @@ use petstore_app::{Caller, KeyError};
 use petstore_domain::{Problem, Scope};
 use petstore_web::edge::ApiError;
 
-/// Why a request without a valid key is rejected: 401 without a valid key; 503 or 500 if the store
+/// Returns the error for a key that was not accepted: 401 for an invalid key; 503 or 500 if the store
 /// fails, and 503 if the connection was replaced in the meantime.
-pub(crate) fn rejected(error: KeyError) -> ApiError {
+pub(crate) fn key_error(error: KeyError) -> ApiError {
     match error {
         KeyError::Invalid => invalid_key(),
         KeyError::Ended(ended) => invalid_key().caused_by(Arc::new(ended)),
@@ -18,19 +18,19 @@ pub(crate) fn rejected(error: KeyError) -> ApiError {
     }
 }
 
-/// Rejects a caller whose key lacks the scope `needed`. Fails with 403.
-pub(crate) fn allow(caller: Option<&Caller>, needed: Scope) -> Result<(), ApiError> {
-    if caller.is_some_and(|caller| caller.may(needed)) {
+/// Checks that the key of a caller has a scope. Fails with 403.
+pub(crate) fn allow(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiError> {
+    if caller.is_some_and(|caller| caller.may(scope)) {
         return Ok(());
     }
-    Err(ApiError::insufficient_scope(needed))
+    Err(ApiError::insufficient_scope(scope))
 }
 
 /// The message for a client whose connection is replaced by a new one.
 const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
      one. Retry in a moment.";
 
-/// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
+/// Returns the key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
 pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
     let field = fields.next().ok_or_else(missing_key)?;
@@ -47,6 +47,7 @@ pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     Ok(key.trim_ascii())
 }
 
+/// Returns the error for a request without a key.
 pub(crate) fn missing_key() -> ApiError {
     ApiError::new(
         Problem::MissingApiKey,
@@ -54,7 +55,8 @@ pub(crate) fn missing_key() -> ApiError {
     )
 }
 
-/// One message for every reason, so it reveals nothing about the keys of others.
+/// Returns the error for an invalid key. Its message is the same for every reason, so it reveals nothing about the keys
+/// of others.
 pub(crate) fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,

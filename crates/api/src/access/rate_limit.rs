@@ -15,22 +15,25 @@ pub(crate) fn check(key: Option<Reading>) -> Result<(), ApiError> {
     check_for(key, "")
 }
 
-/// The same for a batch of so many commands. Fails with 400 if the limit never allows so many.
+/// Rejects a batch of `commands` commands above the rate limit of its key. Fails with 429, or with 400 if the limit never
+/// allows a batch of this size.
 pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), ApiError> {
     const EACH_COUNTS: &str = "Each command of a batch counts as one. ";
     if let Some(Reading { limit, .. }) = key
         && commands > limit.quota()
     {
-        let (allowed, quota) = (limit.in_words(), limit.quota());
+        let limit_text = limit.in_words();
+        let quota = limit.quota();
         let message = format!(
-            "This API key allows {allowed}. {EACH_COUNTS}Send at most {quota} commands in a batch."
+            "This API key allows {limit_text}. {EACH_COUNTS}Send at most {quota} commands in a batch."
         );
         return Err(ApiError::new(Problem::InvalidBody, message));
     }
     check_for(key, EACH_COUNTS)
 }
 
-fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
+/// Rejects a request above the rate limit of its key. `explanation` is a part of the message.
+fn check_for(key: Option<Reading>, explanation: &str) -> Result<(), ApiError> {
     let Some(Reading {
         limit,
         within: false,
@@ -40,10 +43,10 @@ fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
     else {
         return Ok(());
     };
-    let allowed = limit.in_words();
+    let limit_text = limit.in_words();
     let plural = if more_in == 1 { "" } else { "s" };
     let message = format!(
-        "Rate limit exceeded: this API key allows {allowed}. {why}Retry after {more_in} \
+        "Rate limit exceeded: this API key allows {limit_text}. {explanation}Retry after {more_in} \
          second{plural}."
     );
     Err(ApiError::rate_limited(message, more_in))
@@ -57,19 +60,16 @@ pub(crate) fn announce(headers: &mut HeaderMap, key: Reading) {
         more_in,
         ..
     } = key;
-    let (quota, window) = (limit.quota(), limit.window());
-    for (name, value) in [
-        (
-            RATE_LIMIT,
-            format!(r#""default";r={remaining};t={more_in}"#),
-        ),
-        (
-            RATE_LIMIT_POLICY,
-            format!(r#""default";q={quota};w={window}"#),
-        ),
-    ] {
-        if let Ok(value) = HeaderValue::try_from(value) {
-            headers.insert(name, value);
-        }
+    let rate_limit = format!(r#""default";r={remaining};t={more_in}"#);
+    let policy = format!(
+        r#""default";q={quota};w={window}"#,
+        quota = limit.quota(),
+        window = limit.window()
+    );
+    if let Ok(rate_limit) = HeaderValue::try_from(rate_limit) {
+        headers.insert(RATE_LIMIT, rate_limit);
+    }
+    if let Ok(policy) = HeaderValue::try_from(policy) {
+        headers.insert(RATE_LIMIT_POLICY, policy);
     }
 }

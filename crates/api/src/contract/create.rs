@@ -81,10 +81,8 @@ pub(crate) async fn create(
     };
     let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::CREATED);
     let mut response = response::json(status, room.fill(stored.body));
-    let location = stored
-        .location
-        .filter(|_| !deprecation::is_removed_at(app.clock.now()));
-    if let Some(path) = location
+    if let Some(path) = stored.location
+        && !deprecation::is_removed_at(app.clock.now())
         && let Ok(location) = HeaderValue::try_from(format!("{}{path}", contract.http.base_path))
     {
         response.headers_mut().insert(header::LOCATION, location);
@@ -92,7 +90,7 @@ pub(crate) async fn create(
     Ok(response)
 }
 
-/// The response to the request that added an animal.
+/// Returns the response to the request that added an animal.
 fn respond(pet: &Pet) -> StoredResponse {
     StoredResponse {
         status: StatusCode::CREATED.as_u16(),

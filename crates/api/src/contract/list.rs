@@ -14,50 +14,53 @@ use tokio::task;
 use super::{Contract, RenderedPage, cursor, wire};
 use crate::{context::Call, etag, query};
 
-/// Pages above this size, in bytes, are hashed on a separate thread.
-const LARGE: usize = 256 << 10;
+/// The size of a page above which it is hashed on a separate thread, in bytes.
+const MAX_LENGTH_ON_THREAD: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
 pub(crate) async fn list(
     contract: &Contract,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let wanted = parse(request.uri.query())?;
+    let page_request = parse(request.uri.query())?;
     // The first page is cached, because most clients request it, repeatedly.
-    if wanted.after.is_some() {
-        return Ok(respond(request, read(contract, &wanted).await?));
+    if page_request.after.is_some() {
+        return Ok(respond(request, read(contract, &page_request).await?));
     }
     let version = contract.app.store.version().await?;
-    let key = (wanted.status, wanted.limit);
+    let key = (page_request.status, page_request.limit);
     if let Some(page) = contract.first_pages.find(&key, version) {
         contract.hits.count();
         return Ok(respond(request, page));
     }
     contract.misses.count();
-    let page = read(contract, &wanted).await?;
+    let page = read(contract, &page_request).await?;
     if page.body.len() <= MAX_CACHED {
         contract.first_pages.insert(key, version, &page);
     }
     Ok(respond(request, page))
 }
 
-async fn read(contract: &Contract, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
-    let mut pets = wire::begin_array(wanted.limit.get());
+/// Reads a page from the store.
+async fn read(contract: &Contract, page_request: &PageRequest) -> Result<RenderedPage, ApiError> {
+    let mut pets = wire::begin_array(page_request.limit.get());
     let last = contract
         .app
         .store
-        .list_pets(wanted, &mut |pet| wire::write_element(&mut pets, pet))
+        .list_pets(page_request, &mut |pet| wire::write_element(&mut pets, pet))
         .await?;
     let next = last.map(|last| {
         next_link(
             &contract.pets_path,
-            wanted,
-            &cursor::encode(wanted.status, last),
+            page_request,
+            &cursor::encode(page_request.status, last),
         )
     });
     let body = contract.http.memory.hold(wire::end_array(pets))?;
-    let (tags, page, is_last) = (contract.http.tags, body.clone(), next.is_none());
-    let tag = if body.len() <= LARGE {
+    let tags = contract.http.tags;
+    let page = body.clone();
+    let is_last = next.is_none();
+    let tag = if body.len() <= MAX_LENGTH_ON_THREAD {
         tags.page_tag(&page, is_last)
     } else {
         let hashing = task::spawn_blocking(move || tags.page_tag(&page, is_last));
@@ -68,6 +71,7 @@ async fn read(contract: &Contract, wanted: &PageRequest) -> Result<RenderedPage,
     Ok(RenderedPage { body, next, tag })
 }
 
+/// Responds with a page, or with 304 if the client has it.
 fn respond(request: &Parts, page: RenderedPage) -> Response {
     let mut response = response::json(StatusCode::OK, page.body);
     if let Some(next) = page.next {
@@ -76,6 +80,7 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
     etag::respond(&request.headers, response, page.tag)
 }
 
+/// Parses the query of a request.
 fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
@@ -97,11 +102,11 @@ fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     })
 }
 
-/// The link to the next page (RFC 8288).
-fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
+/// Returns the link to the next page (RFC 8288).
+fn next_link(path: &str, page_request: &PageRequest, cursor: &str) -> HeaderValue {
     let mut limit = itoa::Buffer::new();
-    let limit = limit.format(wanted.limit.get());
-    let (by, status) = wanted
+    let limit = limit.format(page_request.limit.get());
+    let (status_name, status) = page_request
         .status
         .map_or(("", ""), |status| ("&status=", status.as_str()));
     let link = [
@@ -109,7 +114,7 @@ fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
         path,
         "?limit=",
         limit,
-        by,
+        status_name,
         status,
         "&cursor=",
         cursor,

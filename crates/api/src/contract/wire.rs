@@ -6,14 +6,14 @@ use petstore_formats::json::write_pet;
 /// The approximate length of an animal, in bytes.
 const USUAL_LENGTH: usize = 80;
 
-/// A Pet of the contract.
+/// Returns a Pet of the contract as JSON.
 pub(crate) fn pet(pet: PetRef<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH + pet.name.len());
     write_pet(&mut out, pet);
     out
 }
 
-/// The start of a Pets array, with space for this many animals.
+/// Returns the start of a Pets array, with space for this many animals.
 pub(crate) fn begin_array(count: u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 + usize::from(count) * USUAL_LENGTH);
     out.push(b'[');

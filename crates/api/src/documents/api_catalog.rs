@@ -20,7 +20,7 @@ const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
 const SELF_LINK: HeaderValue =
     HeaderValue::from_static(r#"</.well-known/api-catalog>; rel="api-catalog""#);
 
-/// The catalog of the service at `base_url`. The documents are next to `/v1` there. Without a base
+/// Returns the catalog of the service at `base_url`. The documents are next to `/v1` there. Without a base
 /// URL, all links are relative to the host.
 pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
     let base = base_url.map_or("/v1", BaseUrl::as_str);

@@ -23,14 +23,14 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 /// A document that does not change while the service runs.
 pub(crate) struct Document {
     media_type: HeaderValue,
-    plain: Coded,
+    plain: EncodedDocument,
     /// With gzip, or plain if that is not larger.
-    gzip: OnceCell<Coded>,
+    gzip: OnceCell<EncodedDocument>,
 }
 
 /// A document with gzip or without.
 #[derive(Clone)]
-struct Coded {
+struct EncodedDocument {
     coding: Option<HeaderValue>,
     body: Bytes,
     /// A strong tag: it identifies exactly these bytes.
@@ -38,8 +38,9 @@ struct Coded {
 }
 
 impl Document {
+    /// Returns a document with this content.
     pub(crate) fn new(media_type: HeaderValue, body: Bytes) -> Self {
-        let plain = Coded::new(None, body);
+        let plain = EncodedDocument::new(None, body);
         Self {
             media_type,
             plain,
@@ -47,21 +48,21 @@ impl Document {
         }
     }
 
-    /// The response to a request with these header fields: 304 if the client has the document
+    /// Responds to a request with these header fields: 304 if the client has the document
     /// already.
     pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
-        let coded = if compression::prefers_gzip(request) {
-            self.compressed().await
+        let document = if compression::prefers_gzip(request) {
+            self.gzip_document().await
         } else {
             &self.plain
         };
-        let mut response = Response::new(coded.body.clone().into());
+        let mut response = Response::new(document.body.clone().into());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, self.media_type.clone());
         headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
         headers.insert(header::VARY, compression::VARY);
-        let mut response = etag::respond(request, response, coded.tag.clone());
-        if let Some(coding) = &coded.coding
+        let mut response = etag::respond(request, response, document.tag.clone());
+        if let Some(coding) = &document.coding
             && response.status() == StatusCode::OK
         {
             response
@@ -71,25 +72,28 @@ impl Document {
         response
     }
 
-    /// The document with gzip, or plain if that is not larger. The compression runs on a separate
+    /// Returns the document with gzip, or plain if that is not larger. The compression runs on a separate
     /// thread, because the file can be large.
-    async fn compressed(&self) -> &Coded {
-        let compress = async || {
+    async fn gzip_document(&self) -> &EncodedDocument {
+        let encode = async || {
             let body = self.plain.body.clone();
             let copy = task::spawn_blocking(move || {
                 let copy = compression::gzip(Compression::best(), &body).ok()?;
-                (copy.len() < body.len()).then(|| Coded::new(Some(GZIP), copy.into()))
+                if copy.len() >= body.len() {
+                    return None;
+                }
+                Some(EncodedDocument::new(Some(GZIP), copy.into()))
             });
             copy.await
                 .ok()
                 .flatten()
                 .unwrap_or_else(|| self.plain.clone())
         };
-        self.gzip.get_or_init(compress).await
+        self.gzip.get_or_init(encode).await
     }
 }
 
-impl Coded {
+impl EncodedDocument {
     fn new(coding: Option<HeaderValue>, body: Bytes) -> Self {
         let name = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
         let tag = HeaderValue::try_from(format!("\"{name}\""));

@@ -22,8 +22,10 @@ use crate::{context::Settings, contract::deprecation};
 /// Marks the parts of the contract that leave it when `getPet` is removed.
 const REMOVED_WITH_GET_PET: &str = "x-sunset";
 
-/// The servers in the files, which stand for those of the installation.
+/// The servers in the YAML files, in place of the servers of the installation.
 const SERVERS_IN_YAML: &str = "servers:\n  - url: /v1\n    description: This service\n";
+
+/// The servers in the JSON files, in place of the servers of the installation.
 const SERVERS_IN_JSON: &str = r#""servers": [
     {
       "url": "/v1",
@@ -54,7 +56,7 @@ words! {
 /// relative address `/v1`.
 pub(crate) type Servers = Vec<(BaseUrl, &'static str)>;
 
-/// The servers with these base URLs.
+/// Returns the servers with these base URLs.
 pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
     let named = [(production, "Production"), (staging, "Staging")];
     named
@@ -63,12 +65,12 @@ pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Serve
         .collect()
 }
 
-/// The servers of a service with this address.
+/// Returns the servers of a service with this address.
 pub fn this_service(url: BaseUrl) -> Servers {
     vec![(url, "This service")]
 }
 
-/// The text of a document at the time `now`. Fails only if the build is broken.
+/// Returns the text of a document at the time `now`. Fails only if the build is broken.
 pub fn text(
     document: OpenApi,
     format: Format,
@@ -85,7 +87,7 @@ pub fn text(
             include_str!("../../../../openapi/openapi-store.json"),
         ),
     };
-    let listed: Vec<_> = servers
+    let server_list: Vec<_> = servers
         .iter()
         .map(|(url, description)| json!({ "url": url.as_str(), "description": description }))
         .collect();
@@ -93,8 +95,8 @@ pub fn text(
         let before: Value = serde_json::from_str(json)?;
         let mut after = before.clone();
         prune(&mut after, &before);
-        if !listed.is_empty() {
-            after["servers"] = listed.into();
+        if !server_list.is_empty() {
+            after["servers"] = server_list.into();
         }
         // JSON is YAML (YAML 1.2.2, section 1.3).
         return serde_json::to_string_pretty(&after);
@@ -103,12 +105,12 @@ pub fn text(
         Format::Yaml => (
             yaml,
             SERVERS_IN_YAML,
-            format!("servers: {}\n", Value::from(listed)),
+            format!("servers: {}\n", Value::from(server_list)),
         ),
         Format::Json => (
             json,
             SERVERS_IN_JSON,
-            format!("\"servers\": {}", Value::from(listed)),
+            format!("\"servers\": {}", Value::from(server_list)),
         ),
     };
     Ok(if servers.is_empty() {
@@ -120,14 +122,14 @@ pub fn text(
 
 /// The largest number of documents that are kept. A request for another address gets the relative
 /// one, so invented hosts do not exhaust memory.
-const MAX_KEPT: usize = 64;
+const MAX_DOCUMENTS: usize = 64;
 
 /// Both documents for all requests.
 pub struct Served {
-    /// Those of the settings. If there are none, a document names the address in the request.
+    /// The servers of the settings. If there are none, a document names the address in the request.
     servers: Servers,
     tls: bool,
-    kept: Mutex<HashMap<Form, Arc<OnceCell<Document>>>>,
+    documents: Mutex<HashMap<Form, Arc<OnceCell<Document>>>>,
 }
 
 /// The inputs on which a document depends.
@@ -148,11 +150,11 @@ impl Served {
         Self {
             servers,
             tls: settings.tls,
-            kept: Mutex::default(),
+            documents: Mutex::default(),
         }
     }
 
-    /// The response to a request for a document.
+    /// Responds to a request for a document.
     pub(super) async fn response(
         &self,
         request: &Parts,
@@ -160,20 +162,23 @@ impl Served {
         format: Format,
         now: Timestamp,
     ) -> Result<Response, ApiError> {
-        let (form, kept) = self.kept(request, document, format, now);
-        let document = kept.get_or_try_init(|| rendered(form, now)).await?;
+        let (form, place) = self.place(request, document, format, now);
+        let document = place.get_or_try_init(|| render(form, now)).await?;
         Ok(document.response(&request.headers).await)
     }
 
-    fn kept(
+    /// Returns the form of the document for a request, and its place among the documents that are kept.
+    fn place(
         &self,
         request: &Parts,
         document: OpenApi,
         format: Format,
         now: Timestamp,
     ) -> (Form, Arc<OnceCell<Document>>) {
-        let named = url_of(request, self.tls).filter(|_| self.servers.is_empty());
-        let servers = named.map_or_else(|| self.servers.clone(), this_service);
+        let servers = match received_url(request, self.tls) {
+            Some(url) if self.servers.is_empty() => this_service(url),
+            _ => self.servers.clone(),
+        };
         let is_after_removal = deprecation::is_removed_at(now);
         let mut form = Form {
             document,
@@ -181,29 +186,28 @@ impl Served {
             servers,
             is_after_removal,
         };
-        let mut kept = self.kept.lock();
-        if kept.len() >= MAX_KEPT && !kept.contains_key(&form) {
+        let mut documents = self.documents.lock();
+        if documents.len() >= MAX_DOCUMENTS && !documents.contains_key(&form) {
             form.servers.clone_from(&self.servers);
         }
-        let kept = Arc::clone(kept.entry(form.clone()).or_default());
-        (form, kept)
+        let place = Arc::clone(documents.entry(form.clone()).or_default());
+        (form, place)
     }
 }
 
 /// Renders and hashes a document on a separate thread, because the file is large.
-async fn rendered(form: Form, now: Timestamp) -> Result<Document, ApiError> {
-    let render = move || {
+async fn render(form: Form, now: Timestamp) -> Result<Document, ApiError> {
+    let document = task::spawn_blocking(move || {
         let text = text(form.document, form.format, &form.servers, now)?;
         let media_type = HeaderValue::from_static(match form.format {
             Format::Yaml => "application/yaml",
             Format::Json => "application/json",
         });
         Ok(Document::new(media_type, text.into()))
-    };
-    let rendered = task::spawn_blocking(render)
-        .await
-        .map_err(|error| serde_json::Error::io(error.into()));
-    rendered
+    })
+    .await
+    .map_err(|error| serde_json::Error::io(error.into()));
+    document
         .flatten()
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
@@ -247,11 +251,11 @@ const FORWARDED: [&str; 5] = [
     "x-forwarded-proto",
 ];
 
-/// The base URL at which the service received the request. `None` if the host is invalid, and in
+/// Returns the base URL at which the service received the request. Returns `None` if the host is invalid, and in
 /// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
 /// the client, and a page of the service itself (confirmed by `Sec-Fetch-Site`) has its own
 /// address.
-fn url_of(request: &Parts, tls: bool) -> Option<BaseUrl> {
+fn received_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
     let same_origin = headers
         .get("sec-fetch-site")
@@ -261,8 +265,10 @@ fn url_of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     }
     let host = request::host(request)?;
     // These characters have no special meaning in JSON, in YAML or elsewhere in a URL.
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
-    if !host.bytes().all(allowed) {
+    let is_harmless = host
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
+    if !is_harmless {
         return None;
     }
     format!("{}://{host}/v1", if tls { "https" } else { "http" })

@@ -1,6 +1,9 @@
 //! `runBatch`: `POST /v1/store/batch`.
 
-use petstore_domain::store_area::{Command, PetPatch, Preconditions};
+use petstore_domain::{
+    PetId,
+    store_area::{Command, PetPatch, Preconditions},
+};
 use petstore_formats::json::{self, AddPet, PlaceOrder};
 use petstore_web::edge::{ApiError, Response};
 use serde_json::value::RawValue;
@@ -18,94 +21,120 @@ use crate::{access::rate_limit, context::Call};
 /// How many commands a batch has at most.
 const MAX_COMMANDS: u32 = 100;
 
-/// Each command counts against the rate limit of the key.
+/// Runs the commands of a batch in one transaction. Each command counts against the rate limit of the key.
 pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let caller = call.caller;
     let write = Write::read_with_key(area, call).await?;
     let elements = json::elements(&write.body)?;
     let count = elements.len();
-    let allowed = u32::try_from(count)
-        .ok()
-        .filter(|count| (1..=MAX_COMMANDS).contains(count));
-    let Some(counted) = allowed else {
+    let command_count = u32::try_from(count).unwrap_or(u32::MAX);
+    if !(1..=MAX_COMMANDS).contains(&command_count) {
         let message = format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {count}.");
         return Err(super::members::invalid(message));
-    };
+    }
     let mut commands = Vec::with_capacity(count);
     for (index, element) in elements.into_iter().enumerate() {
         let command = parse(area, element, &write);
         commands.push(command.map_err(|error| error.with_index(index))?);
     }
     if let Some(caller) = caller {
-        *write.rate = area.app.keys.take_commands(caller, counted);
-        rate_limit::check_commands(*write.rate, counted)?;
+        *write.rate = area.app.keys.take_commands(caller, command_count);
+        rate_limit::check_commands(*write.rate, command_count)?;
     }
-    write.execute_all(area, commands, wire::all, Some).await
+    write
+        .execute_all(area, commands, wire::all_results, Some)
+        .await
 }
 
+/// Parses a command of a batch.
 fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Command, ApiError> {
     let members = Members::any(element.get().as_bytes(), "The command")?;
-    let command = members.required::<CommandName>("command")?;
-    let check = |names: &[&str]| members.check(&[&["command"], names].concat());
-    let with_pet = |names: &[&str]| check(&[&["petId", "ifMatch"], names].concat());
-    let pet_id = || write::pet_id(Some(members.required("petId")?));
-    let order_id = || write::order_id(Some(members.required("orderId")?));
-    let preconditions = || -> Result<_, ApiError> {
-        let required: Option<RequiredVersion> = members.optional("ifMatch")?;
-        let if_match = required.map(|RequiredVersion(if_match)| if_match);
-        Ok(Preconditions {
-            if_match,
-            if_absent: false,
-        })
-    };
-    let act = |act: Act| {
-        check(&[&["orderId", "ifMatch"], act.names()].concat())?;
-        act.command(area, &members, order_id(), preconditions()?, write.now)
-    };
-    match &*command.0 {
+    let CommandName(name) = members.required("command")?;
+    match &*name {
         "addPet" => {
-            check(AddPet::NAMES)?;
+            check_members(&members, &["command"], AddPet::NAMES)?;
             let (pet, fields) = members.read::<AddPet>()?.pet()?;
             Ok(Command::AddPet(pet, fields, Vec::new()))
         }
         "patchPet" => {
-            with_pet(PetPatch::NAMES)?;
+            check_members(&members, &MEMBERS_FOR_PET, PetPatch::NAMES)?;
             let patch = members.read()?;
             Ok(Command::PatchPet {
-                preconditions: preconditions()?,
+                preconditions: preconditions(&members)?,
                 patch,
-                id: pet_id()?,
+                id: pet_id(&members)?,
             })
         }
         "withdrawPet" => {
-            with_pet(WithdrawPet::NAMES)?;
+            check_members(&members, &MEMBERS_FOR_PET, WithdrawPet::NAMES)?;
             let WithdrawPet { reason, note } = members.read()?;
-            let preconditions = preconditions()?;
             Ok(Command::WithdrawPet {
-                id: pet_id()?,
+                preconditions: preconditions(&members)?,
+                id: pet_id(&members)?,
                 reason,
                 note,
-                preconditions,
             })
         }
         "restorePet" => {
-            with_pet(&[])?;
+            check_members(&members, &MEMBERS_FOR_PET, &[])?;
             Ok(Command::RestorePet {
-                preconditions: preconditions()?,
-                id: pet_id()?,
+                preconditions: preconditions(&members)?,
+                id: pet_id(&members)?,
             })
         }
         "placeOrder" => {
-            check(PlaceOrder::NAMES)?;
+            check_members(&members, &["command"], PlaceOrder::NAMES)?;
             Ok(Command::PlaceOrder(orders::new(area, &members, write.now)?))
         }
-        "completeOrder" => act(Act::Complete),
-        "cancelOrder" => act(Act::Cancel),
-        "returnOrder" => act(Act::Return),
-        "reopenOrder" => act(Act::Reopen),
+        "completeOrder" => parse_act(area, &members, Act::Complete, write),
+        "cancelOrder" => parse_act(area, &members, Act::Cancel, write),
+        "returnOrder" => parse_act(area, &members, Act::Return, write),
+        "reopenOrder" => parse_act(area, &members, Act::Reopen, write),
         _ => Err(super::members::invalid(
             "command must be one of addPet, patchPet, withdrawPet, restorePet, placeOrder, \
              completeOrder, cancelOrder, returnOrder and reopenOrder.",
         )),
     }
+}
+
+/// The members that each command about an animal can have.
+const MEMBERS_FOR_PET: [&str; 3] = ["command", "petId", "ifMatch"];
+
+/// The members that each command about an order can have.
+const MEMBERS_FOR_ORDER: [&str; 3] = ["command", "orderId", "ifMatch"];
+
+/// Parses a command that acts on an order.
+fn parse_act(
+    area: &StoreArea,
+    members: &Members<'_>,
+    act: Act,
+    write: &Write<'_>,
+) -> Result<Command, ApiError> {
+    check_members(members, &MEMBERS_FOR_ORDER, act.names())?;
+    let order_id = write::order_id(Some(members.required("orderId")?));
+    act.command(area, members, order_id, preconditions(members)?, write.now)
+}
+
+/// Checks that a command has only the members with these names.
+fn check_members(
+    members: &Members<'_>,
+    common_names: &[&str],
+    names: &[&str],
+) -> Result<(), ApiError> {
+    members.check(&[common_names, names].concat())?;
+    Ok(())
+}
+
+/// Parses the animal that a command is about.
+fn pet_id(members: &Members<'_>) -> Result<PetId, ApiError> {
+    write::pet_id(Some(members.required("petId")?))
+}
+
+/// Parses the version of its animal or order that a command requires.
+fn preconditions(members: &Members<'_>) -> Result<Preconditions, ApiError> {
+    let version: Option<RequiredVersion> = members.optional("ifMatch")?;
+    Ok(Preconditions {
+        if_match: version.map(|RequiredVersion(if_match)| if_match),
+        if_absent: false,
+    })
 }

@@ -52,7 +52,7 @@ pub(crate) async fn list_categories(
 
 /// `PUT /v1/store/categories/{categoryId}`: creates a category, or changes its label.
 pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of_put(&call.request.headers)?;
+    let preconditions = preconditions::from_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let PutCategory { label } = write.members(PutCategory::NAMES)?.read()?;
     let command = Command::PutCategory {
@@ -60,7 +60,7 @@ pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Res
         label,
         preconditions,
     };
-    write.execute(area, command, wire::created).await
+    write.execute(area, command, wire::created_result).await
 }
 
 /// `DELETE /v1/store/categories/{categoryId}`.
@@ -68,16 +68,16 @@ pub(crate) async fn delete_category(
     area: &StoreArea,
     call: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
     let command = Command::DeleteCategory {
         id: id(&write)?,
         preconditions,
     };
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
-/// The id in the path, which can be any int64.
+/// Returns the id in the path, which can be any int64.
 fn id(write: &Write<'_>) -> Result<i64, ApiError> {
     query::path_integer(write.parameter)
         .ok_or_else(|| ApiError::new(Problem::NotFound, "No category has this id."))

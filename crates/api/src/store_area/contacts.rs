@@ -4,7 +4,7 @@ use hyper::header::{self, HeaderValue};
 use petstore_app::Caller;
 use petstore_domain::{
     Scope,
-    store_area::{Change, Contact, Order, OrderId},
+    store_area::{Change, Contact, Order, OrderId, Resource},
 };
 use petstore_formats::json;
 use petstore_store::StoreError;
@@ -12,7 +12,7 @@ use petstore_web::edge::Response;
 
 use super::shared::StoreArea;
 
-/// How this caller gets an order that it reads.
+/// Returns the function that writes an order for this caller.
 pub(super) fn writer(caller: Option<&Caller>) -> fn(&mut Vec<u8>, &Order) {
     if caller.is_some_and(|caller| caller.may(Scope::StoreWrite)) {
         json::write_order_with_contact
@@ -28,9 +28,9 @@ pub(super) fn vary(mut response: Response) -> Response {
     response
 }
 
-/// The response to commands with the contacts that its orders have now. It is kept without them, and
-/// only callers with permission to change orders can give commands. `changes` are those that were just made;
-/// `has_all` says whether each order of the response is among them.
+/// Adds the present contacts of its orders to the response to commands. The response is stored without them, and
+/// only callers with permission to change orders can give commands. `changes` are the changes that were just made;
+/// `has_all` says whether they include each order of the response.
 pub(super) async fn add(
     area: &StoreArea,
     body: Vec<u8>,
@@ -42,7 +42,7 @@ pub(super) async fn add(
     }
     let mut contacts = Vec::new();
     for id in json::orders_in(&body) {
-        contacts.push(match after(changes, id) {
+        contacts.push(match last_change(changes, id) {
             Some(change) => contact_after(change).cloned(),
             // The changes are done, whatever becomes of this.
             None => current(area, id).await.map_err(|error| {
@@ -60,19 +60,20 @@ pub(super) async fn add(
     Ok(json::with_contacts(&body, &contacts))
 }
 
-/// The last change of the order.
-fn after(changes: &[Change], id: OrderId) -> Option<&Change> {
-    let order = |change: &Change| Some(change.after.as_ref()?.order()?.id);
-    changes
-        .iter()
-        .rev()
-        .find(|change| order(change) == Some(id))
+/// Returns the last change of the order.
+fn last_change(changes: &[Change], id: OrderId) -> Option<&Change> {
+    changes.iter().rev().find(|change| {
+        let order = change.after.as_ref().and_then(Resource::order);
+        order.is_some_and(|order| order.id == id)
+    })
 }
 
+/// Returns the contact of an order after a change.
 fn contact_after(change: &Change) -> Option<&Contact> {
     change.after.as_ref()?.order()?.contact.as_ref()
 }
 
+/// Reads the present contact of an order.
 async fn current(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, StoreError> {
     Ok(area
         .app

@@ -22,7 +22,7 @@ pub(super) const WEBHOOKS: u8 = 6;
 pub(super) const ATTEMPTS: u8 = 7;
 
 impl Walk {
-    /// A walk through `list`, with these values of its filters.
+    /// Returns a walk through `list`, with these values of its filters.
     pub(super) fn new(list: u8, filters: &[Option<&str>]) -> Self {
         let mut hash = Sha256::new();
         for filter in filters {
@@ -34,7 +34,7 @@ impl Walk {
         let hash = hash.finalize();
         Self {
             list,
-            filters: std::array::from_fn(|at| hash[at]),
+            filters: std::array::from_fn(|index| hash[index]),
         }
     }
 
@@ -60,17 +60,18 @@ impl Walk {
     }
 }
 
-/// 400 for a cursor that the service did not make.
+/// Returns the error for a cursor that the service did not make.
 pub(super) fn invalid() -> ApiError {
     let message = "cursor must be taken unchanged from the Link of an earlier page.";
     ApiError::new(Problem::InvalidCursor, message)
 }
 
+/// Parses a cursor: its list, its filters, and its position.
 fn read(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
     let bytes = sealed::decode(text)?;
-    let (&list, rest) = bytes.split_first()?;
-    let (filters, rest) = rest.split_first_chunk()?;
-    let (id, key) = rest.split_first_chunk()?;
+    let (&list, after_list) = bytes.split_first()?;
+    let (filters, after_filters) = after_list.split_first_chunk()?;
+    let (id, key) = after_filters.split_first_chunk()?;
     // PostgreSQL would reject a key with U+0000.
     let key = String::from_utf8(key.to_vec())
         .ok()

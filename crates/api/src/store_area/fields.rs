@@ -13,10 +13,10 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 use super::{
     members::Body,
     page::{self, Element},
-    preconditions,
+    preconditions, refusals,
     shared::StoreArea,
     wire,
-    write::{self, Write},
+    write::Write,
 };
 use crate::{context::Call, query};
 
@@ -36,7 +36,7 @@ pub(crate) async fn list_fields(
 
 /// `PUT /v1/store/fields/{name}`: creates a field, or changes it.
 pub(crate) async fn put_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of_put(&call.request.headers)?;
+    let preconditions = preconditions::from_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let members = write.members(FieldInput::NAMES)?;
     let field = json::read_field(name(&write), &members)?;
@@ -46,7 +46,7 @@ pub(crate) async fn put_field(area: &StoreArea, call: Call<'_>) -> Result<Respon
 
 /// `DELETE /v1/store/fields/{name}`.
 pub(crate) async fn delete_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
     let wish = FieldWish::Delete(name(&write).ok_or_else(no_field)?);
     execute(area, write, wish, preconditions).await
@@ -65,31 +65,34 @@ async fn execute(
         .fields
         .change(&wish, &preconditions, context, response_to)
         .await?;
-    write.respond_to(area, changed, refused)
+    write.respond_to(area, changed, refusal_error)
 }
 
-/// The name in the path.
+/// Returns the name in the path.
 fn name(write: &Write<'_>) -> Option<FieldName> {
     FieldName::new(write.parameter)
 }
 
+/// Returns the response to a change of a field.
 fn response_to(decision: &FieldDecision) -> StoredResponse {
     let Some(field) = &decision.field else {
-        return wire::nothing();
+        return wire::no_content();
     };
     let status = if decision.is_new {
         StatusCode::CREATED
     } else {
         StatusCode::OK
     };
-    wire::stored(status, Some(field.version), shown(field))
+    wire::stored_response(status, Some(field.version), field_json(field))
 }
 
-fn shown(field: &FieldDefinition) -> Vec<u8> {
-    wire::written(|out| json::write_field(out, field))
+/// Returns a field as JSON.
+fn field_json(field: &FieldDefinition) -> Vec<u8> {
+    wire::render(|out| json::write_field(out, field))
 }
 
-fn refused(refusal: FieldRefusal) -> ApiError {
+/// Returns the error for a change that was refused.
+fn refusal_error(refusal: FieldRefusal) -> ApiError {
     match refusal {
         FieldRefusal::NotFound => no_field(),
         FieldRefusal::PreconditionRequired => ApiError::new(
@@ -99,15 +102,15 @@ fn refused(refusal: FieldRefusal) -> ApiError {
         ),
         FieldRefusal::PreconditionFailed(current) => {
             let (message, current) = match current {
-                Some(field) => (write::stale("field", field.version), shown(&field)),
-                None => (write::absent("field"), b"null".to_vec()),
+                Some(field) => (refusals::stale("field", field.version), field_json(&field)),
+                None => (refusals::absent("field"), b"null".to_vec()),
             };
-            write::conflict(Problem::PreconditionFailed, message, &current)
+            refusals::conflict(Problem::PreconditionFailed, message, &current)
         }
         FieldRefusal::InUse(field) => {
             let message = "An animal, perhaps a withdrawn one, has a value of this field. It cannot \
                            be deleted or get another kind or unique. Remove its values first.";
-            write::conflict(Problem::FieldInUse, message, &shown(&field))
+            refusals::conflict(Problem::FieldInUse, message, &field_json(&field))
         }
         FieldRefusal::TooMany => {
             let max = FieldDefinition::MAX;
@@ -118,7 +121,7 @@ fn refused(refusal: FieldRefusal) -> ApiError {
 }
 
 fn no_field() -> ApiError {
-    let is = FieldName::IS;
-    let message = format!("No field has this name. The name of a field is {is}.");
+    let expectation = FieldName::IS;
+    let message = format!("No field has this name. The name of a field is {expectation}.");
     ApiError::new(Problem::NotFound, message)
 }

@@ -9,9 +9,10 @@ use petstore_web::edge::ApiError;
 use super::preconditions;
 pub(super) use petstore_formats::json::members::{Body, Members, bodies, values};
 
+/// The name of a command in a batch.
 pub(super) struct CommandName(pub(super) String);
 
-/// What a command requires of the version of its animal or order.
+/// The version of its animal or order that a command requires.
 pub(super) struct RequiredVersion(pub(super) IfMatch);
 
 values! {
@@ -25,7 +26,7 @@ values! {
     CommandName: "the name of a command, such as patchPet", |value| json::string(value).map(Self);
 }
 
-/// 400 for a member.
+/// Returns the error for an invalid member.
 pub(super) fn invalid(message: impl Into<Cow<'static, str>>) -> ApiError {
     ApiError::new(Problem::InvalidBody, message)
 }

@@ -112,7 +112,7 @@ pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
     let write = Write::read_with_key(area, call).await?;
     let new = new(area, &write.members(PlaceOrder::NAMES)?, write.now)?;
     write
-        .execute(area, Command::PlaceOrder(new), wire::created)
+        .execute(area, Command::PlaceOrder(new), wire::created_result)
         .await
 }
 
@@ -144,13 +144,13 @@ pub(crate) async fn get_order(
         .get_order(id)
         .await?
         .ok_or_else(write::no_order)?;
-    let body = wire::written(|out| contacts::writer(caller)(out, &order));
+    let body = wire::render(|out| contacts::writer(caller)(out, &order));
     wire::respond_with(area, request, body, order.version).map(contacts::vary)
 }
 
 /// `PATCH /v1/store/orders/{orderId}`: changes texts, the price and the contact, or extends a reservation.
 pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(OrderPatch::NAMES)?.read()?;
     let command = Command::PatchOrder {
@@ -158,7 +158,7 @@ pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
         patch,
         preconditions,
     };
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
 /// The operations that close or reopen an order, also as commands of a batch.
@@ -176,15 +176,15 @@ pub(crate) enum Act {
 
 /// `POST /v1/store/orders/{orderId}/complete`, `/cancel`, `/return` and `/reopen`.
 pub(crate) async fn act(area: &StoreArea, call: Call<'_>, act: Act) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     let members = write.members(act.names())?;
     let command = act.command(area, &members, write.order_id(), preconditions, write.now)?;
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
 impl Act {
-    /// The members that its body can have, and its command in a batch.
+    /// Returns the members that its body can have, and its command in a batch.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Complete => CompleteOrder::NAMES,

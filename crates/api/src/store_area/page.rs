@@ -14,16 +14,17 @@ use tokio::task;
 use super::{shared::StoreArea, wire::USUAL_LENGTH};
 use crate::etag;
 
-/// Pages with more bytes of texts than this are rendered on a separate thread.
-const LARGE: usize = 128 << 10;
+/// The number of bytes of texts above which a page is rendered on a separate thread.
+const MAX_LENGTH_ON_THREAD: usize = 128 << 10;
 
+/// The functions for the elements of a list.
 pub(super) struct Element<T> {
     /// The length of its texts, in bytes.
     pub(super) length: fn(&T) -> usize,
     pub(super) write: fn(&mut Vec<u8>, &T),
 }
 
-/// The response with a page, and with the link to the next one if there is one.
+/// Responds with a page, and with the link to the next one if there is one.
 pub(super) async fn respond<T: Send + 'static>(
     area: &StoreArea,
     request: &Parts,
@@ -31,7 +32,8 @@ pub(super) async fn respond<T: Send + 'static>(
     element: Element<T>,
     next: Option<HeaderValue>,
 ) -> Result<Response, ApiError> {
-    let (tags, is_last) = (area.http.tags, next.is_none());
+    let tags = area.http.tags;
+    let is_last = next.is_none();
     let (body, tag) = render(elements, element, move |body| {
         let tag = tags.page_tag(&body, is_last);
         (body, tag)
@@ -44,15 +46,15 @@ pub(super) async fn respond<T: Send + 'static>(
     Ok(etag::respond(&request.headers, response, tag))
 }
 
-/// The elements as a JSON array, with which `finish` makes the result.
+/// Renders the elements as a JSON array, with which `finish` makes the result.
 pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
     elements: Vec<T>,
     Element { length, write }: Element<T>,
     finish: impl FnOnce(Vec<u8>) -> R + Send + 'static,
 ) -> Result<R, ApiError> {
-    let texts: usize = elements.iter().map(length).sum();
+    let texts_length: usize = elements.iter().map(length).sum();
     let render = move || {
-        let mut body = Vec::with_capacity(2 + elements.len() * USUAL_LENGTH + texts);
+        let mut body = Vec::with_capacity(2 + elements.len() * USUAL_LENGTH + texts_length);
         body.push(b'[');
         for element in &elements {
             if body.len() > 1 {
@@ -63,7 +65,7 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
         body.push(b']');
         finish(body)
     };
-    if texts <= LARGE {
+    if texts_length <= MAX_LENGTH_ON_THREAD {
         return Ok(render());
     }
     let rendering = task::spawn_blocking(render);
@@ -72,7 +74,7 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// The link to the next page (RFC 8288) of the list at `path` below the base address.
+/// Returns the link to the next page (RFC 8288) of the list at `path` below the base address.
 pub(super) fn next_link(
     area: &StoreArea,
     path: &str,
@@ -86,7 +88,7 @@ pub(super) fn next_link(
     link(area, path, "next", [&[limit], filters, &[cursor]].concat())
 }
 
-/// A link to `path` below the base address, with these parameters.
+/// Returns a link to `path` below the base address, with these parameters.
 pub(super) fn link<'a>(
     area: &StoreArea,
     path: &str,

@@ -1,8 +1,8 @@
 //! The operations on animals.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use hyper::StatusCode;
+use hyper::{StatusCode, header::HeaderValue};
 use petstore_domain::{
     PetId, Problem,
     store_area::{
@@ -24,7 +24,11 @@ use super::{
     wire,
     write::{self, Write},
 };
-use crate::{context::Call, etag, query};
+use crate::{
+    context::Call,
+    etag,
+    query::{self, PrefixedParameter, PrefixedParameters},
+};
 
 bodies! {
     WithdrawPet: reason, note;
@@ -37,8 +41,21 @@ pub(super) struct WithdrawPet {
 }
 
 /// The beginning of the name of a parameter that searches for the value of a field.
-const FIELD: &str = "field.";
-const FIELDS: &str = "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
+const FIELD_PREFIX: &str = "field.";
+
+/// The parameters with this beginning, as an error shows them.
+const FIELD_PARAMETERS: &str = "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
+
+/// The names of the other parameters of a search.
+const SEARCH_PARAMETERS: [&str; 7] = [
+    "status",
+    "categoryId",
+    "name",
+    "q",
+    "withdrawn",
+    "limit",
+    "cursor",
+];
 
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
 pub(crate) async fn list_pets(
@@ -47,97 +64,29 @@ pub(crate) async fn list_pets(
         request, caller, ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let names = [
-        "status",
-        "categoryId",
-        "name",
-        "q",
-        "withdrawn",
-        "limit",
-        "cursor",
-    ];
-    let ([status, category_id, name, q, withdrawn, limit, cursor], values) =
-        query::parameters_and(request.uri.query(), names, FIELD, FIELDS)?;
-    let is_status = "one of available, pending and sold";
-    let is_name = "at most 64 letters and digits, counted without accents (64 characters if it has \
-                   none), and without U+0000";
-    let mut query = PetQuery {
-        status: query::filter(
-            "status",
-            status.as_ref(),
-            |text| text.parse().ok(),
-            is_status,
-        )?,
-        category_id: query::filter(
-            "categoryId",
-            category_id.as_ref(),
-            text::integer,
-            query::AN_INTEGER,
-        )?,
-        name: query::filter("name", name.as_ref(), prefix, is_name)?,
-        phrase: query::filter("q", q.as_ref(), Phrase::new, Phrase::IS)?,
-        withdrawn: query::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?
-            .unwrap_or_default(),
-        limit: query::limit(limit.as_ref())?,
-        ..PetQuery::default()
-    };
+    let parameters = query::prefixed_parameters(
+        request.uri.query(),
+        SEARCH_PARAMETERS,
+        FIELD_PREFIX,
+        FIELD_PARAMETERS,
+    )?;
+    let mut query = parse_query(&parameters)?;
     query::check_utf8(request.uri.query())?;
-    (query.values, query.dates) = searched(area, &values).await?;
-    let values: Vec<_> = values
-        .iter()
-        .map(|(name, value)| (format!("{FIELD}{name}"), &**value))
-        .collect();
-    let mut filters = vec![
-        ("status", status.as_deref()),
-        ("categoryId", category_id.as_deref()),
-        ("name", name.as_deref()),
-        ("q", q.as_deref()),
-        (
-            "withdrawn",
-            withdrawn.as_deref().filter(|_| query.withdrawn),
-        ),
-    ];
-    let name = query.name.as_ref().map(NamePrefix::as_str);
-    let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[4].1];
-    filters.extend(
-        values
-            .iter()
-            .map(|(name, value)| (name.as_str(), Some(*value))),
-    );
-    // The same filters in another order or case are the same walk.
-    let mut wanted: Vec<_> = query
-        .values
-        .iter()
-        .map(|value| (value.field.as_str(), value.key.as_str()))
-        .collect();
-    wanted.sort_unstable();
-    of_walk.extend(
-        wanted
-            .into_iter()
-            .flat_map(|(field, key)| [Some(field), Some(key)]),
-    );
-    // As no field is called.
-    let phrase = query
-        .phrase
-        .iter()
-        .flat_map(|phrase| ["?q", phrase.as_str()]);
-    of_walk.extend(phrase.map(Some));
-    let dates = query
-        .dates
-        .iter()
-        .map(|dates| (dates.field.as_str(), dates.bounds()));
-    let dates: Vec<_> = dates.collect();
-    let dates = dates
-        .iter()
-        .flat_map(|(field, [from, to])| ["?dates", field, from, to]);
-    of_walk.extend(dates.map(Some));
-    let walk = Walk::new(cursor::PETS, &of_walk);
+    let search = parse_fields(area, &parameters.prefixed).await?;
+    query.values = search.values;
+    query.dates = search.dates;
+
+    let walk = walk(&parameters, &query);
+    let [.., cursor] = &parameters.values;
     if let Some(cursor) = cursor {
-        let (key, id) = walk.decode(&cursor)?;
+        let (key, id) = walk.decode(cursor)?;
         // Cursors of a release that listed animals by name have a key.
-        let id = PetId::new(id).filter(|_| key.is_empty());
-        query.after = Some(id.ok_or_else(cursor::invalid)?);
+        if !key.is_empty() {
+            return Err(cursor::invalid());
+        }
+        query.after = Some(PetId::new(id).ok_or_else(cursor::invalid)?);
     }
+
     // Before the page, so that a client that follows the changes from here misses none.
     let log = if query.after.is_none() {
         Some(area.app.store.journal_state().await?)
@@ -146,10 +95,7 @@ pub(crate) async fn list_pets(
     };
     let _turn = area.turns.take(caller).await?;
     let (pets, next) = area.app.store.list_store_pets(&query).await?;
-    let next = next.and_then(|id| {
-        let cursor = walk.encode("", id.get());
-        page::next_link(area, "/store/pets", query.limit, &filters, &cursor)
-    });
+    let next = next.and_then(|id| next_link(area, &parameters, &query, &walk.encode("", id.get())));
     let element: Element<StorePet> = Element {
         length: StorePet::length,
         write: json::write_store_pet,
@@ -161,59 +107,187 @@ pub(crate) async fn list_pets(
     Ok(response)
 }
 
-/// The values and the dates that the animals must have.
-async fn searched(
-    area: &StoreArea,
-    given: &[(String, Cow<'_, str>)],
-) -> Result<(Vec<ValueFilter>, Option<DateRange>), ApiError> {
-    if given.is_empty() {
-        return Ok((Vec::new(), None));
+/// The parameters of a search: those in [`SEARCH_PARAMETERS`], and those of fields.
+type SearchParameters<'q> = PrefixedParameters<'q, { SEARCH_PARAMETERS.len() }>;
+
+/// Parses the parameters of a search, apart from the values of fields and the cursor.
+fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> {
+    let [status, category_id, name, phrase, withdrawn, limit, _] = &parameters.values;
+    let withdrawn = query::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?;
+    Ok(PetQuery {
+        status: query::filter(
+            "status",
+            status.as_ref(),
+            |text| text.parse().ok(),
+            "one of available, pending and sold",
+        )?,
+        category_id: query::filter(
+            "categoryId",
+            category_id.as_ref(),
+            text::integer,
+            query::AN_INTEGER,
+        )?,
+        name: query::filter(
+            "name",
+            name.as_ref(),
+            prefix,
+            "at most 64 letters and digits, counted without accents (64 characters if it has \
+             none), and without U+0000",
+        )?,
+        phrase: query::filter("q", phrase.as_ref(), Phrase::new, Phrase::IS)?,
+        withdrawn: withdrawn.unwrap_or_default(),
+        limit: query::limit(limit.as_ref())?,
+        ..PetQuery::default()
+    })
+}
+
+/// Returns the walk through the animals of a query. The same filters in another order or case are the same walk.
+fn walk(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
+    let [status, category_id, _, _, withdrawn, ..] = &parameters.values;
+    let withdrawn = if query.withdrawn {
+        withdrawn.as_deref()
+    } else {
+        None
+    };
+    let name = query.name.as_ref().map(NamePrefix::as_str);
+    let mut filters = vec![status.as_deref(), category_id.as_deref(), name, withdrawn];
+
+    let mut values: Vec<_> = query
+        .values
+        .iter()
+        .map(|value| (value.field.as_str(), value.key.as_str()))
+        .collect();
+    values.sort_unstable();
+    for (field, key) in values {
+        filters.extend([Some(field), Some(key)]);
     }
-    let invalid = |message: String| Err(ApiError::new(Problem::InvalidParameter, message));
-    let (mut values, mut ranges) = (Vec::new(), BTreeMap::<&str, [Option<&str>; 2]>::new());
-    for (name, value) in given {
+
+    // No field has a name with a question mark.
+    if let Some(phrase) = &query.phrase {
+        filters.extend([Some("?q"), Some(phrase.as_str())]);
+    }
+    let Some(dates) = &query.dates else {
+        return Walk::new(cursor::PETS, &filters);
+    };
+    let [from, to] = dates.bounds();
+    filters.extend(["?dates", dates.field.as_str(), &from, &to].map(Some));
+    Walk::new(cursor::PETS, &filters)
+}
+
+/// Returns the link to the next page of a search.
+fn next_link(
+    area: &StoreArea,
+    parameters: &SearchParameters<'_>,
+    query: &PetQuery,
+    cursor: &str,
+) -> Option<HeaderValue> {
+    let [status, category_id, name, phrase, withdrawn, ..] = &parameters.values;
+    let withdrawn = if query.withdrawn {
+        withdrawn.as_deref()
+    } else {
+        None
+    };
+    let fields: Vec<_> = parameters
+        .prefixed
+        .iter()
+        .map(|field| (format!("{FIELD_PREFIX}{}", field.name), &*field.value))
+        .collect();
+
+    let mut filters = vec![
+        ("status", status.as_deref()),
+        ("categoryId", category_id.as_deref()),
+        ("name", name.as_deref()),
+        ("q", phrase.as_deref()),
+        ("withdrawn", withdrawn),
+    ];
+    for (name, value) in &fields {
+        filters.push((name.as_str(), Some(*value)));
+    }
+    page::next_link(area, "/store/pets", query.limit, &filters, cursor)
+}
+
+/// The values and the dates that the animals of a search must have.
+#[derive(Default)]
+struct FieldSearch {
+    values: Vec<ValueFilter>,
+    dates: Option<DateRange>,
+}
+
+/// Parses the parameters of fields.
+///
+/// Example: `field.breed=Beagle` is a value, and `field.born.from=2024-01-01` is a range of dates.
+async fn parse_fields(
+    area: &StoreArea,
+    parameters: &[PrefixedParameter<'_>],
+) -> Result<FieldSearch, ApiError> {
+    if parameters.is_empty() {
+        return Ok(FieldSearch::default());
+    }
+    let mut values = Vec::new();
+    let mut ranges = BTreeMap::<&str, [Option<&str>; 2]>::new();
+    for PrefixedParameter { name, value } in parameters {
         if let Some(name) = name.strip_suffix(".from") {
             ranges.entry(name).or_default()[0] = Some(value);
         } else if let Some(name) = name.strip_suffix(".to") {
             ranges.entry(name).or_default()[1] = Some(value);
         } else {
-            values.push((name.as_str(), value));
+            values.push((name.as_str(), &**value));
         }
     }
-    if ranges.len() > 1 {
-        return invalid(format!(
-            "Ranges of {} fields are given as field.NAME.from and field.NAME.to. A search has at most one.",
-            ranges.len()
-        ));
-    }
-    if let Some((name, _)) = values.iter().find(|(name, _)| ranges.contains_key(name)) {
-        return invalid(format!(
-            "field.{name} is given with field.{name}.from or field.{name}.to. Give a value or a range."
-        ));
-    }
-    let count = values.len() + ranges.len();
-    if count > PetQuery::MOST_VALUES {
-        let most = PetQuery::MOST_VALUES;
-        return invalid(format!(
-            "{count} fields are given as field.NAME. A search has at most {most}."
-        ));
-    }
+    check_fields(&values, &ranges)?;
+
     let fields = area.app.store.fields().await?;
-    let values: Result<Vec<_>, _> = values
-        .into_iter()
-        .map(|(name, value)| fields.searched(name, value))
-        .collect();
-    let dates = ranges
-        .pop_first()
-        .map(|(name, ends)| fields.dates(name, ends))
-        .transpose();
-    let searched = values.and_then(|values| Ok((values, dates?)));
-    searched.map_err(|problem| match problem {
-        FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),
-        FieldProblem::Invalid(message) => ApiError::new(Problem::InvalidParameter, message),
-    })
+    let mut search = FieldSearch::default();
+    for (name, value) in values {
+        let filter = fields.searched(name, value).map_err(field_error)?;
+        search.values.push(filter);
+    }
+    if let Some((name, ends)) = ranges.pop_first() {
+        search.dates = Some(fields.dates(name, ends).map_err(field_error)?);
+    }
+    Ok(search)
 }
 
+/// Checks that a search can have these values and ranges of fields.
+fn check_fields(
+    values: &[(&str, &str)],
+    ranges: &BTreeMap<&str, [Option<&str>; 2]>,
+) -> Result<(), ApiError> {
+    if ranges.len() > 1 {
+        return Err(invalid_parameter(format!(
+            "Ranges of {} fields are given as field.NAME.from and field.NAME.to. A search has at most one.",
+            ranges.len()
+        )));
+    }
+    if let Some((name, _)) = values.iter().find(|(name, _)| ranges.contains_key(name)) {
+        return Err(invalid_parameter(format!(
+            "field.{name} is given with field.{name}.from or field.{name}.to. Give a value or a range."
+        )));
+    }
+    let count = values.len() + ranges.len();
+    let max = PetQuery::MOST_VALUES;
+    if count > max {
+        return Err(invalid_parameter(format!(
+            "{count} fields are given as field.NAME. A search has at most {max}."
+        )));
+    }
+    Ok(())
+}
+
+/// Returns the error for a value that the field cannot have, or for a field that does not exist.
+fn field_error(problem: FieldProblem) -> ApiError {
+    match problem {
+        FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),
+        FieldProblem::Invalid(message) => invalid_parameter(message),
+    }
+}
+
+/// Returns the error for an invalid parameter.
+fn invalid_parameter(message: String) -> ApiError {
+    ApiError::new(Problem::InvalidParameter, message)
+}
+
+/// Parses the beginning of a name. A name with U+0000 does not exist.
 fn prefix(text: &str) -> Option<NamePrefix> {
     if text.contains('\0') {
         None
@@ -256,14 +330,14 @@ pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response
         .execute(
             area,
             Command::AddPet(pet, fields, Vec::new()),
-            wire::created,
+            wire::created_result,
         )
         .await
 }
 
 /// `PATCH /v1/store/pets/{petId}`.
 pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(PetPatch::NAMES)?.read()?;
     let command = Command::PatchPet {
@@ -271,12 +345,12 @@ pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Respon
         patch,
         preconditions,
     };
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
 /// `POST /v1/store/pets/{petId}/withdraw`.
 pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let WithdrawPet { reason, note } = write.members(WithdrawPet::NAMES)?.read()?;
     let command = Command::WithdrawPet {
@@ -285,19 +359,19 @@ pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Res
         note,
         preconditions,
     };
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
 /// `POST /v1/store/pets/{petId}/restore`.
 pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
     let command = Command::RestorePet {
         id: write.pet_id()?,
         preconditions,
     };
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
 /// Responds with how many animals there are.

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::{
     members::{Body, invalid},
-    preconditions,
+    preconditions, refusals,
     shared::StoreArea,
     wire,
     write::{self, Write},
@@ -74,7 +74,7 @@ async fn check(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
         .await?
         .ok_or_else(write::no_pet)?;
     may_get_photo(&pet).or_else(|refusal: Refusal| {
-        Err(write::refused(
+        Err(refusals::refusal_error(
             refusal,
             None,
             area.http.memory.reserve(pet.length())?,
@@ -106,7 +106,7 @@ pub(crate) async fn get_photo(
 
 /// `PATCH /v1/store/pets/{petId}/photos/{photoId}`.
 pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(PhotoPatch::NAMES)?.read()?;
     let (id, photo) = ids(write.parameter, write.second)?;
@@ -121,7 +121,7 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
 
 /// `POST /v1/store/pets/{petId}/photos/order`.
 pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let photo =
         |element: &RawValue| PhotoId::parse(&serde_json::from_str::<String>(element.get()).ok()?);
@@ -138,12 +138,12 @@ pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Res
         order,
         preconditions,
     };
-    write.execute(area, command, wire::one).await
+    write.execute(area, command, wire::first_result).await
 }
 
 /// `DELETE /v1/store/pets/{petId}/photos/{photoId}`.
 pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
     let (id, photo) = ids(write.parameter, write.second)?;
     let command = Command::DeletePhoto {

@@ -11,19 +11,19 @@ use petstore_domain::{
 };
 use petstore_web::edge::ApiError;
 
-/// The conditions of the request on the present version. Fails with 400 if one is malformed.
-pub(super) fn of(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
+/// Parses the conditions of a request on the present version. Fails with 400 if one is malformed.
+pub(super) fn from_headers(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     Ok(Preconditions {
         if_match: if_match(headers)?,
         if_absent: false,
     })
 }
 
-/// The same for a request that may create what it changes. Fails with 400 if a condition is
-/// malformed.
-pub(super) fn of_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
-    let mut absent = headers.get_all(header::IF_NONE_MATCH).iter();
-    let if_absent = match (absent.next(), absent.next()) {
+/// Parses the conditions of a request that creates something if it does not exist. Fails with 400 if a condition
+/// is malformed.
+pub(super) fn from_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
+    let mut fields = headers.get_all(header::IF_NONE_MATCH).iter();
+    let if_absent = match (fields.next(), fields.next()) {
         (None, _) => false,
         (Some(value), None) if value == "*" => true,
         _ => {
@@ -38,6 +38,7 @@ pub(super) fn of_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     })
 }
 
+/// Parses `If-Match`, if the request has it.
 fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
     let fields: Vec<&[u8]> = headers
         .get_all(header::IF_MATCH)
@@ -55,7 +56,9 @@ fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
     })
 }
 
-/// The value of `If-Match`. `None` if it is malformed.
+/// Parses the value of `If-Match`. Returns `None` if it is malformed.
+///
+/// Example: `"3", "7"` has the versions 3 and 7.
 pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
     if value.trim_ascii() == b"*" {
         Some(IfMatch::Any)
@@ -64,35 +67,38 @@ pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
     }
 }
 
-/// The versions in a list of tags. A weak tag equals none in the strong comparison, and a tag of
-/// another form is not that of a version. `None` if it is not a list of tags, or has none.
+/// Returns the versions in a list of tags. A weak tag equals none in the strong comparison, and a tag of
+/// another form is not the tag of a version. Returns `None` if the value is not a list of tags, or has none.
 fn versions(list: &[u8]) -> Option<Vec<i64>> {
     let mut versions = Vec::new();
     let mut has_tags = false;
-    let mut rest = list.trim_ascii();
-    while let Some((&first, after)) = rest.split_first() {
+    let mut remaining = list.trim_ascii();
+    while let Some((&first, after_first)) = remaining.split_first() {
         if first == b',' {
-            rest = after.trim_ascii_start();
+            remaining = after_first.trim_ascii_start();
             continue;
         }
-        let (is_weak, tag) = match rest.strip_prefix(b"W/") {
-            Some(tag) => (true, tag),
-            None => (false, rest),
+
+        let (is_weak, quoted_tag) = match remaining.strip_prefix(b"W/") {
+            Some(quoted_tag) => (true, quoted_tag),
+            None => (false, remaining),
         };
-        let tag = tag.strip_prefix(b"\"")?;
-        let (tag, after) = tag.split_at(tag.iter().position(|&byte| byte == b'"')?);
+        let tag_and_end = quoted_tag.strip_prefix(b"\"")?;
+        let tag_length = tag_and_end.iter().position(|&byte| byte == b'"')?;
+        let (tag, end) = tag_and_end.split_at(tag_length);
         if tag.iter().any(|&byte| byte <= b' ' || byte == 0x7f) {
             return None;
         }
         has_tags = true;
         let version = str::from_utf8(tag).ok().and_then(text::integer);
         versions.extend(version.filter(|&version| !is_weak && version > 0));
-        rest = after[1..].trim_ascii_start();
-        if !rest.is_empty() && !rest.starts_with(b",") {
+
+        remaining = end[1..].trim_ascii_start();
+        if !remaining.is_empty() && !remaining.starts_with(b",") {
             return None;
         }
     }
-    has_tags.then_some(versions)
+    if has_tags { Some(versions) } else { None }
 }
 
 fn invalid(message: &'static str) -> ApiError {

@@ -13,13 +13,7 @@ use petstore_web::edge::{
     body::{Accepted, Pictures},
 };
 
-use super::{
-    members::Body,
-    preconditions,
-    shared::StoreArea,
-    wire,
-    write::{self, Write},
-};
+use super::{members::Body, preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::{context::Call, query};
 
 /// `GET /v1/store/profile`.
@@ -29,7 +23,7 @@ pub(crate) async fn get_profile(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let profile = area.app.store.profile().await?;
-    wire::respond_with(area, request, shown(&profile), profile.version)
+    wire::respond_with(area, request, profile_json(&profile), profile.version)
 }
 
 /// `PATCH /v1/store/profile`.
@@ -39,7 +33,7 @@ pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Re
     change(area, write, ProfileChange::Patch(Box::new(patch))).await
 }
 
-/// What becomes a logo: one that moves would be still.
+/// The pictures that can become a logo. A picture that moves would be still.
 const LOGOS: Pictures = Pictures {
     formats: &[Format::Png, Format::Jpeg, Format::WebP],
     max: Logo::MAX_PICTURE,
@@ -75,36 +69,44 @@ pub(crate) async fn delete_logo(area: &StoreArea, call: Call<'_>) -> Result<Resp
     change(area, write, ProfileChange::Logo(None)).await
 }
 
+/// Carries out a change of the profile.
 async fn change(
     area: &StoreArea,
     write: Write<'_>,
     change: ProfileChange,
 ) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&write.request.headers)?;
+    let preconditions = preconditions::from_headers(&write.request.headers)?;
     let context = write.context(area).await?;
     let _entered = area.app.requests.enter(&context)?;
     let store = area.app.store.as_ref();
     let changed = change_profile(store, &change, &preconditions, context, response_to).await?;
-    write.respond_to(area, changed, refused)
+    write.respond_to(area, changed, refusal_error)
 }
 
+/// Returns the response to a change of the profile.
 fn response_to(profile: &Profile) -> StoredResponse {
-    wire::stored(StatusCode::OK, Some(profile.version), shown(profile))
+    wire::stored_response(StatusCode::OK, Some(profile.version), profile_json(profile))
 }
 
-fn shown(profile: &Profile) -> Vec<u8> {
-    wire::written(|out| json::write_profile(out, profile))
+/// Returns a profile as JSON.
+fn profile_json(profile: &Profile) -> Vec<u8> {
+    wire::render(|out| json::write_profile(out, profile))
 }
 
-fn refused(refusal: ProfileRefusal) -> ApiError {
+/// Returns the error for a change that was refused.
+fn refusal_error(refusal: ProfileRefusal) -> ApiError {
     match refusal {
         ProfileRefusal::PreconditionRequired => ApiError::new(
             Problem::PreconditionRequired,
             "The profile is changed with If-Match and its ETag.",
         ),
         ProfileRefusal::PreconditionFailed(current) => {
-            let message = write::stale("profile", current.version);
-            write::conflict(Problem::PreconditionFailed, message, &shown(&current))
+            let message = refusals::stale("profile", current.version);
+            refusals::conflict(
+                Problem::PreconditionFailed,
+                message,
+                &profile_json(&current),
+            )
         }
     }
 }

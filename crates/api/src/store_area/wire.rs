@@ -16,31 +16,35 @@ use crate::etag;
 /// The approximate length of an animal or an order without its texts, in bytes.
 pub(super) const USUAL_LENGTH: usize = 256;
 
-/// The JSON that is written, in a buffer of the usual length.
-pub(super) fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+/// Returns the JSON that `write` writes, in a buffer of the usual length.
+pub(super) fn render(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH);
     write(&mut out);
     out
 }
 
-/// A response to a change, with the tag of this version.
-pub(super) fn stored(status: StatusCode, version: Option<i64>, body: Vec<u8>) -> StoredResponse {
-    let (status, etag) = (status.as_u16(), version.map(tag));
+/// Returns the response to a change, with the tag of this version.
+pub(super) fn stored_response(
+    status: StatusCode,
+    version: Option<i64>,
+    body: Vec<u8>,
+) -> StoredResponse {
     StoredResponse {
-        status,
+        status: status.as_u16(),
         location: None,
-        etag,
+        etag: version.map(tag),
         body,
     }
 }
 
-/// The response to a change after which there is nothing to show.
-pub(super) fn nothing() -> StoredResponse {
-    stored(StatusCode::NO_CONTENT, None, Vec::new())
+/// Returns the response to a change after which there is nothing to show.
+pub(super) fn no_content() -> StoredResponse {
+    stored_response(StatusCode::NO_CONTENT, None, Vec::new())
 }
 
+/// Returns the numbers of animals as JSON.
 pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
-    written(|out| {
+    render(|out| {
         let mut object = Object::begin(out);
         object.integer("available", inventory.available);
         object.integer("pending", inventory.pending);
@@ -51,42 +55,47 @@ pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
     })
 }
 
-/// An animal, an order or a category.
+/// Returns an animal, an order or a category as JSON.
 pub(super) fn resource(resource: &Resource) -> Vec<u8> {
-    written(|out| write_resource(out, resource))
+    render(|out| write_resource(out, resource))
 }
 
-/// The same for callers with permission to change it: with the contact of an order.
+/// Returns a resource like [`resource`], for callers with permission to change it: with the contact of an order.
 pub(super) fn current(resource: &Resource) -> Vec<u8> {
     let Resource::Order(order) = resource else {
         return self::resource(resource);
     };
-    written(|out| json::write_order_with_contact(out, order))
+    render(|out| json::write_order_with_contact(out, order))
 }
 
+/// Returns the tag of a version.
 fn tag(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// The response to one command: what it is about, as it is now. Nothing if it was deleted.
-pub(super) fn one(decisions: &[Decision]) -> StoredResponse {
+/// Returns the response to one command: the present state of the resource that it is about. It has no content if the
+/// resource was deleted.
+pub(super) fn first_result(decisions: &[Decision]) -> StoredResponse {
     let result = decisions
         .first()
         .and_then(|decision| decision.result.as_ref());
-    result.map_or_else(nothing, |result| {
-        stored(StatusCode::OK, Some(result.version()), resource(result))
+    result.map_or_else(no_content, |result| {
+        stored_response(StatusCode::OK, Some(result.version()), resource(result))
     })
 }
 
-/// The response to a command that may have made what it is about.
-pub(super) fn created(decisions: &[Decision]) -> StoredResponse {
-    let mut response = one(decisions);
+/// Returns the response to a command that may have created the resource that it is about.
+pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
+    let mut response = first_result(decisions);
     let change = decisions
         .first()
         .and_then(|decision| decision.changes.first());
-    let Some(change) = change.filter(|change| change.before.is_none()) else {
+    let Some(change) = change else {
         return response;
     };
+    if change.before.is_some() {
+        return response;
+    }
     response.status = StatusCode::CREATED.as_u16();
     response.location = match &change.after {
         Some(Resource::Order(order)) => Some(format!("/store/orders/{}", order.id)),
@@ -96,14 +105,14 @@ pub(super) fn created(decisions: &[Decision]) -> StoredResponse {
     response
 }
 
-/// The response to a command about a photo: the photo, with the tag of its animal. Nothing but the tag
-/// if it was deleted.
+/// Returns the response to a command about a photo: the photo, with the tag of its animal. It has only the tag if the
+/// photo was deleted.
 pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
     let decision = decisions.first();
     let Some((Resource::Pet(pet), photo)) =
         decision.and_then(|decision| Some((decision.result.as_ref()?, decision.photo)))
     else {
-        return nothing();
+        return no_content();
     };
     let body = photo.and_then(|id| photo_of(pet, id));
     let status = if body.is_some() {
@@ -111,10 +120,10 @@ pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
     } else {
         StatusCode::NO_CONTENT
     };
-    stored(status, Some(pet.version), body.unwrap_or_default())
+    stored_response(status, Some(pet.version), body.unwrap_or_default())
 }
 
-/// The same for a photo that was added.
+/// Returns the response to a command that added a photo.
 pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
     let mut response = photo(decisions);
     response.status = StatusCode::CREATED.as_u16();
@@ -129,16 +138,17 @@ pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
     response
 }
 
-/// A photo of an animal; `None` if the animal does not have it.
+/// Returns a photo of an animal as JSON. Returns `None` if the animal does not have it.
 pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
-    let at = pet.photos.position(id)?;
+    let position = pet.photos.position(id)?;
     let mut out = Vec::with_capacity(2 * USUAL_LENGTH);
-    json::write_photo(&mut out, pet.id, at, pet.photos.all().get(at)?);
+    let photo = pet.photos.all().get(position)?;
+    json::write_photo(&mut out, pet.id, position, photo);
     Some(out)
 }
 
-/// The response to several commands: what each is about, as it was after that command.
-pub(super) fn all(decisions: &[Decision]) -> StoredResponse {
+/// Returns the response to several commands: for each of them, the state of its resource after the command.
+pub(super) fn all_results(decisions: &[Decision]) -> StoredResponse {
     let mut body = Vec::with_capacity(decisions.len() * USUAL_LENGTH);
     for result in decisions
         .iter()
@@ -148,10 +158,10 @@ pub(super) fn all(decisions: &[Decision]) -> StoredResponse {
         write_resource(&mut body, result);
     }
     body.push(b']');
-    stored(StatusCode::OK, None, body)
+    stored_response(StatusCode::OK, None, body)
 }
 
-/// The response to a read by id, or a 304 if the client has this version.
+/// Responds to a read by id, with 304 if the client has this version.
 pub(super) fn respond(
     area: &StoreArea,
     request: &Parts,
@@ -160,7 +170,7 @@ pub(super) fn respond(
     respond_with(area, request, self::resource(resource), resource.version())
 }
 
-/// The same with the JSON of something that has this version.
+/// Responds like [`respond`], with the JSON of something that has this version.
 pub(super) fn respond_with(
     area: &StoreArea,
     request: &Parts,

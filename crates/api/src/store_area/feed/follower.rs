@@ -70,7 +70,7 @@ impl Follower {
         }
     }
 
-    /// Waits for a page with at least one change. Its position advances meanwhile, even if the
+    /// Waits for a page with at least one change. The position advances during the wait, even if the
     /// future is dropped.
     pub(super) async fn page(&mut self, limit: u32) -> Result<Result<ChangePage, StoreError>, End> {
         loop {
@@ -88,7 +88,7 @@ impl Follower {
         }
     }
 
-    /// Its events as the body of a response, after `beginning`.
+    /// Returns its events as the body of a response, after `beginning`.
     pub(super) fn into_body(self, share: Share, beginning: Bytes) -> Body {
         let state = (self, share, beginning);
         let pieces = stream::unfold(state, async |(mut follower, share, beginning)| {
@@ -106,7 +106,7 @@ impl Follower {
         Body::Stream(Box::pin(pieces))
     }
 
-    /// The next part of a stream. A client whose stream ends can continue later.
+    /// Returns the next part of a stream. A client whose stream ends can continue later.
     async fn piece(&mut self, share: &Share) -> Result<Bytes, Ended> {
         loop {
             match time::timeout(COMMENT_EVERY, self.next()).await {
@@ -146,7 +146,8 @@ impl Follower {
         if !continues {
             return Err(Ended::Deleted);
         }
-        let (mut events, mut count) = (Vec::new(), 0);
+        let mut events = Vec::new();
+        let mut count = 0;
         for change in &page.changes {
             let end = events.len();
             write_event(&mut events, self.epoch, change);
@@ -158,8 +159,8 @@ impl Follower {
         }
         events.shrink_to_fit();
         // What does not fit is read again, and then less at once.
-        let rest = page.changes.get(count);
-        self.position = rest.map_or(page.read_to, |next| next.seq - 1);
+        let first_unsent = page.changes.get(count);
+        self.position = first_unsent.map_or(page.read_to, |change| change.seq - 1);
         self.step = u32::try_from(2 * count).unwrap_or(STEP).clamp(2, STEP);
         self.metrics.sent.add(count);
         self.memory.hold(events).map_err(|_| Ended::NoMemory)

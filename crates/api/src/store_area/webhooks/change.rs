@@ -72,13 +72,13 @@ values! {
     }, json!({ "type": "string", "enum": ["resume", "now"] });
 }
 
-/// One type at least, and each once.
+/// Parses an array of types: one at least, and each once.
 fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
     let mut types = Vec::new();
     for element in json::elements(value.get().as_bytes()).ok()? {
         let text = json::string(element)?;
         let kind: ChangeType = text.parse().ok()?;
-        if types.iter().any(|given| *given == kind) {
+        if types.iter().any(|earlier_type| *earlier_type == kind) {
             return None;
         }
         types.push(kind.into());
@@ -117,14 +117,14 @@ pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Re
         description: body.description,
         disable: body.enabled.is_some(),
     };
-    preconditions::of(&write.request.headers)?;
+    preconditions::from_headers(&write.request.headers)?;
     execute(area, write, WebhookCommand::Patch(patch)).await
 }
 
 /// `DELETE /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn delete_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, None).await?;
-    preconditions::of(&write.request.headers)?;
+    preconditions::from_headers(&write.request.headers)?;
     execute(area, write, WebhookCommand::Delete).await
 }
 

@@ -22,14 +22,10 @@ use petstore_domain::{
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response};
 
-use super::{
-    preconditions,
-    shared::StoreArea,
-    wire,
-    write::{self, Write},
-};
+use super::{preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::query;
 
+/// Returns the response to a change of a webhook.
 fn response_to(
     WebhookDecision {
         change,
@@ -39,15 +35,15 @@ fn response_to(
     }: &WebhookDecision,
 ) -> StoredResponse {
     if let WebhookChange::Test(test) = change {
-        let body = wire::written(|out| {
+        let body = wire::render(|out| {
             let mut object = json::Object::begin(out);
             object.text("messageId", &test.message_id);
             object.end();
         });
-        return wire::stored(StatusCode::ACCEPTED, None, body);
+        return wire::stored_response(StatusCode::ACCEPTED, None, body);
     }
     let Some(webhook) = webhook else {
-        return wire::nothing();
+        return wire::no_content();
     };
     let is_new = matches!(change, WebhookChange::Add(_));
     let status = if is_new {
@@ -56,45 +52,50 @@ fn response_to(
         StatusCode::OK
     };
     let location = is_new.then(|| format!("/store/webhooks/{}", webhook.id));
-    let body = shown(webhook, secret.as_deref());
+    let body = webhook_json(webhook, secret.as_deref());
     StoredResponse {
         location,
-        ..wire::stored(status, Some(webhook.version), body)
+        ..wire::stored_response(status, Some(webhook.version), body)
     }
 }
 
-/// A webhook, with its secret if it has just been made.
-fn shown(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
-    wire::written(|out| json::write_webhook(out, webhook, secret))
+/// Returns a webhook as JSON, with its secret if it has just been made.
+fn webhook_json(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
+    wire::render(|out| json::write_webhook(out, webhook, secret))
 }
 
 /// Carries out a request of a program.
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,
-    wanted: WebhookCommand,
+    command: WebhookCommand,
 ) -> Result<Response, ApiError> {
     let webhooks = &area.app.webhooks;
-    let if_match = match &wanted {
+    let if_match = match &command {
         WebhookCommand::Add(_) => None,
-        _ => preconditions::of(&write.request.headers)?.if_match,
+        _ => preconditions::from_headers(&write.request.headers)?.if_match,
     };
     let versions = if_match.as_ref().and_then(IfMatch::versions);
     let context = write.context(area).await?;
     let _entered = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter);
     let changed = webhooks
-        .change(id, versions, &wanted, context, response_to)
+        .change(id, versions, &command, context, response_to)
         .await?;
-    write.respond_to(area, changed, refused)
+    write.respond_to(area, changed, refusal_error)
 }
 
-fn refused(refusal: WebhookRefusal) -> ApiError {
+/// Returns the error for a change that was refused.
+fn refusal_error(refusal: WebhookRefusal) -> ApiError {
     match refusal {
         WebhookRefusal::NotFound => no_webhook(),
         WebhookRefusal::OtherVersion(webhook) => {
-            let message = write::stale("webhook", webhook.version);
-            write::conflict(Problem::PreconditionFailed, message, &shown(&webhook, None))
+            let message = refusals::stale("webhook", webhook.version);
+            refusals::conflict(
+                Problem::PreconditionFailed,
+                message,
+                &webhook_json(&webhook, None),
+            )
         }
         WebhookRefusal::Full => {
             let message = format!(

@@ -4,7 +4,7 @@ use petstore_domain::store_area::{Attempt, Label, Webhook};
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response};
 
-use super::{no_webhook, shown};
+use super::{no_webhook, webhook_json};
 use crate::{
     context::Call,
     query,
@@ -22,10 +22,8 @@ pub(crate) async fn list_webhooks(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let (limit, walk) = (
-        query::limit(limit.as_ref())?,
-        Walk::new(cursor::WEBHOOKS, &[]),
-    );
+    let limit = query::limit(limit.as_ref())?;
+    let walk = Walk::new(cursor::WEBHOOKS, &[]);
     let after = cursor
         .map(|cursor| walk.decode(&cursor))
         .transpose()?
@@ -65,7 +63,7 @@ pub(crate) async fn get_webhook(
         .find(query::path_integer(parameter))
         .await?;
     let webhook = found.ok_or_else(no_webhook)?.webhook;
-    wire::respond_with(area, request, shown(&webhook, None), webhook.version)
+    wire::respond_with(area, request, webhook_json(&webhook, None), webhook.version)
 }
 
 /// `GET /v1/store/webhooks/{webhookId}/attempts`.
@@ -77,7 +75,7 @@ pub(crate) async fn list_attempts(
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
-    // Of the webhook, however its id is spelled in the path.
+    // The walk is the same however the path spells the id.
     let id = query::path_integer(parameter);
     let walk = Walk::new(cursor::ATTEMPTS, &[id.map(|id| id.to_string()).as_deref()]);
     let after = cursor

@@ -1,0 +1,154 @@
+//! The errors for changes that were refused.
+
+use std::borrow::Cow;
+
+use petstore_domain::{
+    Problem,
+    store_area::{Conflict, FieldProblem, Photos, Refusal, Resource},
+};
+use petstore_store::cause;
+use petstore_web::edge::{ApiError, Reservation};
+
+use super::wire;
+
+/// The message for a batch whose animals and orders are too long.
+const BATCH_TOO_LONG: &str = "The animals and orders of a batch must not exceed 2 MiB together, \
+     before and after each command, as JSON. This command exceeds the limit. Send the commands in \
+     smaller batches.";
+
+/// The message for a command of a batch that requires a version.
+const IF_MATCH_MISSING_IN_BATCH: &str = "This command needs ifMatch with the version of the animal that you want \
+     to change, such as 7. Read the animal first.";
+
+/// Returns the error for a command that was refused, with the state that refuses it. `failed_index` is its position in a
+/// batch. `room` is the memory for the response.
+pub(super) fn refusal_error(
+    refusal: Refusal,
+    failed_index: Option<usize>,
+    room: Reservation,
+) -> ApiError {
+    let is_batch = failed_index.is_some();
+    let Rejection { error, current } = rejection(refusal, is_batch);
+    // An internal error has no position, because its cause is not the command.
+    let is_internal = error.problem() == Problem::Internal;
+    if is_internal || failed_index.is_none() && current.is_none() {
+        return error;
+    }
+    error.with_state(failed_index, current.as_deref(), Some(room))
+}
+
+/// An error, and the JSON of the state that refuses the command, if the client may want it.
+struct Rejection {
+    error: ApiError,
+    current: Option<Vec<u8>>,
+}
+
+impl Rejection {
+    /// Returns a rejection without a state.
+    fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            error: ApiError::new(problem, message),
+            current: None,
+        }
+    }
+
+    /// Returns a rejection with the state that conflicts with the command.
+    fn for_conflict(problem: Problem, conflict: Conflict) -> Self {
+        Self {
+            error: ApiError::new(problem, conflict.message),
+            current: Some(wire::current(&conflict.current)),
+        }
+    }
+}
+
+/// Returns the rejection of a command that was refused.
+fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
+    match refusal {
+        Refusal::Invalid(message) => Rejection::new(Problem::InvalidBody, message),
+        Refusal::TooLong => Rejection::new(Problem::InvalidBody, BATCH_TOO_LONG),
+        Refusal::NotFound(message) => Rejection::new(Problem::NotFound, message),
+        Refusal::PreconditionRequired(message) => Rejection::new(
+            Problem::PreconditionRequired,
+            if is_batch {
+                Cow::Borrowed(IF_MATCH_MISSING_IN_BATCH)
+            } else {
+                message.into()
+            },
+        ),
+        Refusal::PreconditionFailed(current) => {
+            let message = stale_resource(current.as_deref(), is_batch);
+            let current = current.map_or(b"null".to_vec(), |current| wire::current(&current));
+            Rejection {
+                error: ApiError::new(Problem::PreconditionFailed, message),
+                current: Some(current),
+            }
+        }
+        Refusal::InvalidTransition(conflict) => {
+            Rejection::for_conflict(Problem::InvalidTransition, *conflict)
+        }
+        Refusal::OpenOrder(conflict) => Rejection::for_conflict(Problem::OpenOrder, *conflict),
+        Refusal::Fields(FieldProblem::Unknown(message)) => {
+            Rejection::new(Problem::UnknownField, message)
+        }
+        Refusal::Fields(FieldProblem::Invalid(message)) => {
+            Rejection::new(Problem::InvalidBody, message)
+        }
+        Refusal::DuplicateValue {
+            message, current, ..
+        } => Rejection {
+            error: ApiError::new(Problem::DuplicateValue, message),
+            current: current.map(|current| wire::resource(&current)),
+        },
+        Refusal::TooManyPhotos => {
+            let max = Photos::MAX;
+            let message = format!("An animal can have at most {max} photos. Delete one first.");
+            Rejection::new(Problem::TooManyPhotos, message)
+        }
+        Refusal::NoIdentifierLeft => Rejection {
+            error: ApiError::internal(cause("every identifier was given")),
+            current: None,
+        },
+    }
+}
+
+/// Returns the error for a change that the present state forbids, with the JSON of this state.
+pub(super) fn conflict(
+    problem: Problem,
+    message: impl Into<Cow<'static, str>>,
+    current: &[u8],
+) -> ApiError {
+    ApiError::new(problem, message).with_state(None, Some(current), None)
+}
+
+/// Returns the message about a resource that has another version than the command requires.
+fn stale_resource(current: Option<&Resource>, is_batch: bool) -> String {
+    let (noun, version) = match current {
+        Some(Resource::Pet(pet)) => ("animal", pet.version),
+        Some(Resource::Order(order)) => ("order", order.version),
+        Some(Resource::Category(category)) => ("category", category.version),
+        None => return absent("category"),
+    };
+    if is_batch {
+        let retry = format!("ifMatch {version}, plus 1 for each earlier command that changes the");
+        return stale_with(noun, version, &format!("{retry} {noun}"));
+    }
+    stale(noun, version)
+}
+
+/// Returns the message about something that has another version than the request requires. `noun` names it.
+pub(super) fn stale(noun: &str, version: i64) -> String {
+    stale_with(noun, version, &format!("If-Match: \"{version}\""))
+}
+
+/// Returns the message about another version. `retry` completes "send it again with".
+fn stale_with(noun: &str, version: i64, retry: &str) -> String {
+    format!(
+        "The {noun} has version {version} now; see current. If you still want the change, send it \
+         again with {retry}."
+    )
+}
+
+/// Returns the message about something that does not exist, and whose version the request requires.
+pub(super) fn absent(noun: &str) -> String {
+    format!("The {noun} does not exist. To create it, send If-None-Match: *.")
+}
