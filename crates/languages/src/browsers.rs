@@ -1,28 +1,42 @@
-//! The names of browsers and systems, which are the same in every language.
+//! The names of browsers and systems, which are not translated.
 
-/// A browser and its system as people name them, if both are known.
+/// A part of a user agent, and the name of the browser or system that it shows.
+struct Mark {
+    text: &'static str,
+    name: &'static str,
+}
+
+/// The browsers. Each of them also names the browsers after it.
+const BROWSERS: [Mark; 5] = [
+    mark("Edg", "Edge"),
+    mark("OPR/", "Opera"),
+    mark("Firefox/", "Firefox"),
+    mark("Chrome/", "Chrome"),
+    mark("Safari/", "Safari"),
+];
+
+const SYSTEMS: [Mark; 6] = [
+    mark("Android", "Android"),
+    mark("iPhone", "iPhone"),
+    mark("iPad", "iPad"),
+    mark("Windows", "Windows"),
+    mark("Mac OS", "Mac"),
+    mark("Linux", "Linux"),
+];
+
+const fn mark(text: &'static str, name: &'static str) -> Mark {
+    Mark { text, name }
+}
+
+/// Returns the names of a browser and of its system, if both are known.
 pub fn browser(agent: &str) -> Option<(&'static str, &'static str)> {
-    let find = |known: &[(&str, &'static str)]| {
-        known
-            .iter()
-            .find(|(mark, _)| agent.contains(mark))
-            .map(|(_, name)| *name)
-    };
-    // Each browser also names those after it.
-    let browser = find(&[
-        ("Edg", "Edge"),
-        ("OPR/", "Opera"),
-        ("Firefox/", "Firefox"),
-        ("Chrome/", "Chrome"),
-        ("Safari/", "Safari"),
-    ]);
-    let system = find(&[
-        ("Android", "Android"),
-        ("iPhone", "iPhone"),
-        ("iPad", "iPad"),
-        ("Windows", "Windows"),
-        ("Mac OS", "Mac"),
-        ("Linux", "Linux"),
-    ]);
-    browser.zip(system)
+    let browser = first_name(&BROWSERS, agent)?;
+    let system = first_name(&SYSTEMS, agent)?;
+    Some((browser, system))
+}
+
+/// Returns the name of the first mark that a user agent has.
+fn first_name(marks: &[Mark], agent: &str) -> Option<&'static str> {
+    let mark = marks.iter().find(|mark| agent.contains(mark.text))?;
+    Some(mark.name)
 }

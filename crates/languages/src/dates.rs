@@ -1,4 +1,4 @@
-//! Days: how each language writes them, and what they mean that people type.
+//! Writes days in each language, and parses days that people type.
 
 use jiff::civil::Date;
 use petstore_domain::store_area::{Language, whole_key};
@@ -6,72 +6,88 @@ use petstore_domain::store_area::{Language, whole_key};
 use super::{numbers::Numbers, numbers_in};
 
 impl Numbers {
-    /// A day that every reader understands in the same way, such as 3 May 2024.
+    /// Returns a day that every reader understands in the same way, such as 3 May 2024.
     pub fn date(&self, date: Date) -> String {
-        let months = (1..).zip(self.months);
-        let month = months
-            .into_iter()
-            .find(|(number, _)| *number == date.month());
-        (self.date)(
-            date.day(),
-            month.map(|(_, name)| name).unwrap_or_default(),
-            date.year(),
-        )
+        let index = usize::try_from(date.month() - 1).unwrap_or_default();
+        let month_name = self.months.get(index).copied().unwrap_or_default();
+        (self.date)(date.day(), month_name, date.year())
     }
 
-    /// A day that somebody typed, with the names of months in all languages. Points are between day, month
+    /// Parses a day that somebody typed, with the names of months in all languages. Points are between day, month
     /// and year.
+    ///
+    /// Example: `25.03.2024`, `25 mars 2024` and `2024-03-25` are the same day.
     ///
     /// # Errors
     ///
-    /// `03/04/2024` has two meanings in English.
-    pub fn parse_date(&self, typed: &str) -> Result<Option<Date>, [Date; 2]> {
-        let lower = typed.trim().to_lowercase();
-        let parts =
-            lower.split(|between: char| between.is_whitespace() || ".,/-".contains(between));
-        let parts: Vec<&str> = parts
+    /// `03/04/2024` has two meanings in English, which the error has.
+    pub fn parse_date(&self, text: &str) -> Result<Option<Date>, [Date; 2]> {
+        let text = text.trim().to_lowercase();
+        let parts: Vec<&str> = text
+            .split(|character: char| character.is_whitespace() || ".,/-".contains(character))
             .filter(|part| !["", "de", "del", "of"].contains(part))
             .collect();
         let [first, second, third] = *parts else {
             return Ok(None);
         };
-        let (day_first, month_first) = (date(third, second, first), date(third, first, second));
-        Ok(
-            match (date(first, second, third).or(day_first), month_first) {
-                (Some(one), Some(other))
-                    if one != other && !self.day_first && !lower.contains('.') =>
-                {
-                    return Err([one, other]);
-                }
-                (Some(date), _) => Some(date),
-                (None, other) if !lower.contains('.') || month(first).is_some() => other,
-                _ => None,
-            },
-        )
+
+        let year_first = date(first, second, third);
+        let usual_date = year_first.or_else(|| date(third, second, first));
+        let month_first = date(third, first, second);
+        let has_points = text.contains('.');
+        match (usual_date, month_first) {
+            (Some(usual_date), Some(month_first))
+                if usual_date != month_first && !self.day_first && !has_points =>
+            {
+                Err([usual_date, month_first])
+            }
+            (Some(usual_date), _) => Ok(Some(usual_date)),
+            // With points, only the name of a month can come first.
+            (None, month_first) if !has_points || month(first).is_some() => Ok(month_first),
+            (None, _) => Ok(None),
+        }
     }
 }
 
-fn date(year: &str, month_of: &str, day: &str) -> Option<Date> {
-    let month = month(month_of).or_else(|| month_of.parse().ok())?;
-    let year = (year.len() == 4).then(|| year.parse().ok())??;
-    let endings = ["st", "nd", "rd", "th", "er", "º"];
-    let day = endings
+/// Parses a day from its parts. The month is a number or a name.
+fn date(year: &str, month_text: &str, day: &str) -> Option<Date> {
+    if year.len() != 4 {
+        return None;
+    }
+    let month = match month(month_text) {
+        Some(month) => month,
+        None => month_text.parse().ok()?,
+    };
+    let ordinal_endings = ["st", "nd", "rd", "th", "er", "º"];
+    let day = ordinal_endings
         .iter()
         .find_map(|ending| day.strip_suffix(ending))
         .unwrap_or(day);
-    Date::new(year, month, day.parse().ok()?).ok()
+    Date::new(year.parse().ok()?, month, day.parse().ok()?).ok()
 }
 
-/// The month whose name this is, or begins like this in every language that has one: `jui` would be two.
-fn month(name: &str) -> Option<i8> {
-    let name = whole_key(name);
-    let months = Language::ALL
-        .into_iter()
-        .flat_map(|of| (1_i8..).zip(numbers_in(of).months));
-    let mut meant =
-        months.filter(|(_, month)| name.len() >= 3 && whole_key(month).starts_with(&name));
-    let (month, _) = meant.next()?;
-    meant.all(|(other, _)| other == month).then_some(month)
+/// Returns the number of the only month whose name begins like this in any language.
+///
+/// Example: `jan` is 1, and `jui` is none, because it can be `juin` or `juillet`.
+fn month(beginning: &str) -> Option<i8> {
+    let beginning = whole_key(beginning);
+    if beginning.len() < 3 {
+        return None;
+    }
+
+    let mut matching_month = None;
+    for language in Language::ALL {
+        for (number, name) in (1_i8..).zip(numbers_in(language).months) {
+            if !whole_key(name).starts_with(&beginning) {
+                continue;
+            }
+            if matching_month.is_some_and(|month| month != number) {
+                return None;
+            }
+            matching_month = Some(number);
+        }
+    }
+    matching_month
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use petstore_domain::store_area::{FieldDefinition, FieldSet, Language, relabelle
 
 use super::field_labels;
 
-/// The fields that change if those labels are written in this language that nobody has changed.
+/// Returns the fields that change if the labels that nobody has changed are written in this language.
 pub fn relabelled_fields(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
     relabelled(
         fields,

@@ -1,5 +1,5 @@
-//! The language of the pages: of those for the public, that of the store; of those for the staff, that of
-//! the member.
+//! The language of the pages: pages for the public are in the language of the store, and pages for the staff in the
+//! language of the member.
 //!
 //! A language is the two files of its folder, and one line of `each_language!` in the domain. A text that it
 //! lacks does not compile. What a shelter calls in other words than a shop is a module of its own, over the
@@ -27,44 +27,59 @@ pub use self::{
 };
 
 task_local! {
-    /// The language of the request, and the kind of the store. They are with the request and no
-    /// arguments, because nearly every function that makes a part of a page needs them.
-    static SPOKEN: Cell<(Language, StoreKind)>;
+    /// The words of the request. They are with the request and no arguments, because nearly every
+    /// function that makes a part of a page needs them.
+    static SPOKEN: Cell<Spoken>;
 }
 
-/// The language of this request.
+/// The language of a request, and the kind of the store.
+#[derive(Clone, Copy)]
+struct Spoken {
+    language: Language,
+    kind: StoreKind,
+}
+
+/// The words until the store is known.
+const DEFAULT: Spoken = Spoken {
+    language: Language::English,
+    kind: StoreKind::Shop,
+};
+
+/// Returns the language of this request.
 pub fn language() -> Language {
-    spoken().0
+    spoken().language
 }
 
-/// The kind of the store, for the words about a sale.
+/// Returns the kind of the store, for the words about a sale.
 pub fn store_kind() -> StoreKind {
-    spoken().1
+    spoken().kind
 }
 
-fn spoken() -> (Language, StoreKind) {
+/// Returns the language of this request, and the kind of the store.
+fn spoken() -> Spoken {
     SPOKEN.try_with(Cell::get).unwrap_or(DEFAULT)
 }
-
-/// What holds until the store is known.
-const DEFAULT: (Language, StoreKind) = (Language::English, StoreKind::Shop);
 
 /// Handles a request, which can choose its language.
 pub async fn with_language<T>(handling: impl Future<Output = T>) -> T {
     SPOKEN.scope(Cell::new(DEFAULT), handling).await
 }
 
-/// The rest of the request is in the language of this store.
+/// Sets the language of the remaining request to the language of this store.
 pub fn set_language_and_kind(language: Language, kind: StoreKind) {
-    _ = SPOKEN.try_with(|spoken| spoken.set((language, kind)));
+    _ = SPOKEN.try_with(|spoken| spoken.set(Spoken { language, kind }));
 }
 
-/// The rest of the request is in this language.
+/// Sets the language of the remaining request.
 pub fn set_language(language: Language) {
     set_language_and_kind(language, store_kind());
 }
 
-/// Declares the folders of the languages, and which texts are those of a language.
+/// Declares the folders of the languages, and the functions that choose the texts of a language. A macro, because each
+/// language is a module.
+///
+/// Example: `German = "de" in de,` declares the modules in the folder `de`, and adds
+/// `Language::German => &de::window::TEXTS` to the choice.
 macro_rules! languages {
     ($($language:ident = $code:literal in $folder:ident,)+) => {
         $(mod $folder {
@@ -72,35 +87,36 @@ macro_rules! languages {
             pub(super) mod window;
         })+
 
-        /// How a language writes numbers, amounts and days.
+        /// Returns how a language writes numbers, amounts and days.
         fn numbers_in(language: Language) -> &'static Numbers {
             match language {
                 $(Language::$language => &$folder::window::NUMBERS,)+
             }
         }
 
-        /// The labels of the fields of a new database, in a language.
+        /// Returns the labels of the fields of a new database, in a language.
         pub fn field_labels(language: Language) -> &'static [FieldLabels] {
             match language {
                 $(Language::$language => &$folder::window::FIELDS,)+
             }
         }
 
-        /// The texts of the pages for the staff, in the language of this request, and in the words of such a
-        /// store.
+        /// Returns the texts of the pages for the staff, in the language of this request, and in the words of this kind
+        /// of store.
         pub fn console_texts() -> &'static console::Texts {
-            match spoken() {
+            let Spoken { language, kind } = spoken();
+            match (language, kind) {
                 $((Language::$language, StoreKind::Shop) => &$folder::console::TEXTS,
                 (Language::$language, StoreKind::Shelter) => &$folder::console::shelter::TEXTS,)+
             }
         }
 
-        /// The texts of the pages for the public, in the language of this request.
+        /// Returns the texts of the pages for the public, in the language of this request.
         pub fn window_texts() -> &'static window::Texts {
             window_texts_in(language())
         }
 
-        /// The same label in each language.
+        /// Returns a label in each language.
         pub fn in_each_language(label: console::Label) -> impl Iterator<Item = &'static str> {
             [$(&$folder::console::TEXTS, &$folder::console::shelter::TEXTS),+].into_iter().map(label)
         }
@@ -114,28 +130,28 @@ macro_rules! languages {
 }
 each_language!(languages);
 
-/// The name of a language, in itself.
+/// Returns the name of a language in this language itself.
 pub fn name_of(language: Language) -> &'static str {
     window_texts_in(language).language_name
 }
 
-/// A text in quotation marks.
+/// Returns a text in quotation marks.
 pub fn quoted(text: &str) -> String {
-    let [open, close] = window_texts().quotes;
-    format!("{open}{text}{close}")
+    let [open_quote, close_quote] = window_texts().quotes;
+    format!("{open_quote}{text}{close_quote}")
 }
 
-/// How the language of this request writes numbers, amounts and days, and reads them.
+/// Returns how the language of this request writes numbers, amounts and days, and reads them.
 pub fn numbers() -> &'static Numbers {
     numbers_in(language())
 }
 
-/// A price with its currency.
+/// Returns a price with its currency.
 pub fn amount(price: &str, currency: Option<&Currency>) -> String {
     numbers().amount(price, currency)
 }
 
-/// A price for the public.
+/// Returns a price for the public, in words if it is free.
 pub fn price(price: &str, currency: Option<&Currency>) -> String {
     let is_free = Decimal::new(price).is_some_and(|price| price.ten_thousandths() == 0);
     if is_free {
@@ -145,42 +161,57 @@ pub fn price(price: &str, currency: Option<&Currency>) -> String {
     }
 }
 
-/// The same in every language.
+/// Returns the labels of the fields of a new database in every language.
 pub fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
     Language::ALL.into_iter().flat_map(field_labels)
 }
 
-/// The label of the price in a shelter, if nobody has changed it: orders have an adoption fee, and a page has one
-/// word for it.
+/// Returns the label of the price in a shelter, unless somebody has changed it: orders have an adoption fee, and a page
+/// has one word for it.
 pub fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
-    let is_usual = |labels: &FieldLabels| {
-        labels.name == field.name.as_str() && labels.label == field.label.as_str()
-    };
-    let is_fee = field.is_price() && store_kind() == StoreKind::Shelter;
-    let is_fee = is_fee && all_field_labels().any(is_usual);
-    is_fee.then(|| console_texts().price)
+    if !field.is_price() || store_kind() != StoreKind::Shelter {
+        return None;
+    }
+    let is_unchanged = all_field_labels()
+        .any(|labels| labels.name == field.name.as_str() && labels.label == field.label.as_str());
+    if is_unchanged {
+        Some(console_texts().price)
+    } else {
+        None
+    }
 }
 
-/// Words in a list: those behind the first begin in lower case, unless they are an abbreviation.
-fn in_lower_case(all: &[String]) -> String {
-    let within = |(at, word): (usize, &String)| {
-        let mut letters = word.chars();
-        let first = letters
-            .next()
-            .filter(|_| at > 0 && !letters.as_str().starts_with(char::is_uppercase));
-        first.map_or_else(
-            || word.clone(),
-            |first| first.to_lowercase().chain(letters).collect(),
-        )
-    };
-    all.iter()
-        .enumerate()
-        .map(within)
-        .collect::<Vec<String>>()
-        .join(", ")
+/// Returns words as a list. The words after the first one begin in lower case, unless they are an abbreviation.
+///
+/// Example: `Name, breed, ID`.
+fn in_lower_case(words: &[String]) -> String {
+    let mut list = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index == 0 {
+            list.push_str(word);
+        } else {
+            list.push_str(", ");
+            push_in_lower_case(&mut list, word);
+        }
+    }
+    list
 }
 
-/// A number in groups.
+/// Adds a word to a text, with its first letter in lower case unless the second one is in upper case.
+fn push_in_lower_case(text: &mut String, word: &str) {
+    let mut letters = word.chars();
+    let first_letter = letters.next();
+    let is_abbreviation = letters.as_str().starts_with(char::is_uppercase);
+    match first_letter {
+        Some(letter) if !is_abbreviation => {
+            text.extend(letter.to_lowercase());
+            text.push_str(letters.as_str());
+        }
+        _ => text.push_str(word),
+    }
+}
+
+/// Returns a number in groups.
 pub fn in_digits(number: usize) -> String {
     numbers().integer(number)
 }

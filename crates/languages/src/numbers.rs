@@ -1,4 +1,4 @@
-//! Numbers and amounts: how each language writes them, and what they mean that people type.
+//! Writes numbers and amounts in each language, and parses numbers that people type.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -6,12 +6,12 @@ use std::fmt::Display;
 
 use petstore_domain::store_area::{Currency, Decimal};
 
-/// How a language writes numbers, amounts and days.
+/// The way in which a language writes numbers, amounts and days.
 #[derive(Debug)]
 pub struct Numbers {
-    /// Before the decimals.
+    /// The character before the decimals.
     pub point: char,
-    /// Between groups of three digits.
+    /// The character between groups of three digits.
     pub between: char,
     /// A number with fewer digits has no groups.
     pub(crate) grouped_from: usize,
@@ -24,7 +24,7 @@ pub struct Numbers {
     pub(crate) day_first: bool,
 }
 
-/// What can mean two things: these, each with a spelling that means nothing else.
+/// The error for a number with two meanings, and for each of them a spelling that means nothing else.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AmbiguousNumber {
     pub meanings: [String; 2],
@@ -34,34 +34,38 @@ pub struct AmbiguousNumber {
 const NO_BREAK_SPACE: char = '\u{a0}';
 
 impl Numbers {
-    /// An integer in groups.
+    /// Returns an integer in groups.
     pub fn integer(&self, number: impl Display) -> String {
         self.number(&number.to_string())
     }
 
-    /// A number with the decimals that it is written with, such as `1249.5`.
+    /// Returns a number in groups, with the decimals that it has.
+    ///
+    /// Example: `1249.5` is `1,249.5` in English.
     pub fn number(&self, number: &str) -> String {
         let (whole, decimals) = number.split_once('.').unzip();
         let whole = whole.unwrap_or(number);
         let (minus, digits) = whole
             .strip_prefix('-')
             .map_or(("", whole), |digits| ("-", digits));
-        let mut written = minus.to_owned();
-        for (at, digit) in digits.chars().enumerate() {
-            let behind = digits.len() - at;
-            if at > 0 && behind % 3 == 0 && digits.len() >= self.grouped_from {
-                written.push(self.between);
+        let mut text = minus.to_owned();
+        let has_groups = digits.len() >= self.grouped_from;
+        for (index, digit) in digits.chars().enumerate() {
+            let remaining_digits = digits.len() - index;
+            if has_groups && index > 0 && remaining_digits % 3 == 0 {
+                text.push(self.between);
             }
-            written.push(digit);
+            text.push(digit);
         }
         if let Some(decimals) = decimals {
-            written.push(self.point);
-            written.push_str(decimals);
+            text.push(self.point);
+            text.push_str(decimals);
         }
-        written
+        text
     }
 
-    /// A price with its currency and the decimals of that; without a currency, as it is written.
+    /// Returns a price with its currency, and with the decimals of the currency. Without a currency, it has its own
+    /// decimals.
     pub fn amount(&self, price: &str, currency: Option<&Currency>) -> String {
         let Some(currency) = currency else {
             return self.number(price);
@@ -87,98 +91,133 @@ impl Numbers {
         format!("{minus}{sign}{space}{number}")
     }
 
-    /// A number as an input has it, without groups.
+    /// Returns a number as an input has it, without groups.
     pub fn plain(&self, number: &str) -> String {
         number.replace('.', &self.point.to_string())
     }
 
-    /// What a typed number means, in the form that the store has: `1 249,50`, `1.249,50` and `1,249.50` are
-    /// `1249.50` in every language, because people write the languages of others. `249,-` is `249`. The
-    /// currency of the store can be before or after it. Other text stays as it is, and is invalid.
-    /// `is_whole`: that it has no decimals.
+    /// Parses a number that somebody typed, and returns it in the form that the store has. Other text stays as it is, and
+    /// is invalid. `is_whole` says that the number has no decimals.
+    ///
+    /// Example: `1 249,50`, `1.249,50` and `1,249.50` are `1249.50` in every language, because people write the languages of
+    /// others. `249,-` is `249`. The currency of the store can be before or after the number.
     ///
     /// # Errors
     ///
-    /// One point or comma with three digits behind it has two meanings, if it can have decimals.
+    /// One point or comma with three digits behind it has two meanings, if the number can have decimals.
     pub fn parse(
         &self,
-        typed: &str,
+        text: &str,
         currency: Option<&Currency>,
         is_whole: bool,
     ) -> Result<String, AmbiguousNumber> {
-        let typed = without_currency(typed, currency);
-        let is_between = |character: char| character.is_whitespace() || "'’".contains(character);
-        let typed: String = typed
+        let number: String = without_currency(text, currency)
             .chars()
-            .filter(|&character| !is_between(character))
+            .filter(|&character| !character.is_whitespace() && !"'’".contains(character))
             .collect();
-        // `249,-` has no decimals.
-        let dashes = ["--", "-", "–", "—"]
-            .iter()
-            .find_map(|dash| typed.strip_suffix(dash));
-        let whole = dashes.and_then(|number| number.strip_suffix([',', '.']));
-        let (number, is_whole) = (whole.unwrap_or(&typed), is_whole || whole.is_some());
-        match (read_as(number, ',', '.'), read_as(number, '.', ',')) {
-            (Some(one), Some(other)) if one != other => {
-                let (exact, whole) = if one.contains('.') {
-                    (one, other)
+        let whole_number = without_dash(&number);
+        let is_whole = is_whole || whole_number.is_some();
+        let digits = whole_number.unwrap_or(&number);
+
+        let with_point = read_as(digits, ',', '.');
+        let with_comma = read_as(digits, '.', ',');
+        match (with_point, with_comma) {
+            (Some(with_point), Some(with_comma)) if with_point != with_comma => {
+                let (exact, whole) = if with_point.contains('.') {
+                    (with_point, with_comma)
                 } else {
-                    (other, one)
+                    (with_comma, with_point)
                 };
                 if is_whole {
                     return Ok(whole);
                 }
-                let short = exact.trim_end_matches('0').trim_end_matches('.');
-                // Three digits behind the point would have two meanings again.
-                let clear = if short == exact {
-                    format!("{exact}0")
-                } else {
-                    short.to_owned()
-                };
-                let [short, clear] = [short, &clear].map(|number| self.plain(number));
-                Err(AmbiguousNumber {
-                    meanings: [whole.clone(), short],
-                    spellings: [whole, clear],
-                })
+                Err(self.ambiguous(&exact, whole))
             }
             (Some(number), _) | (_, Some(number)) => Ok(number),
-            (None, None) => Ok(typed),
+            (None, None) => Ok(number),
+        }
+    }
+
+    /// Returns the error for a number that can be `exact`, which has three decimals, or `whole`.
+    fn ambiguous(&self, exact: &str, whole: String) -> AmbiguousNumber {
+        let short = exact.trim_end_matches('0').trim_end_matches('.');
+        // Three digits behind the point would have two meanings again.
+        let clear = if short == exact {
+            format!("{exact}0")
+        } else {
+            short.to_owned()
+        };
+        AmbiguousNumber {
+            meanings: [whole.clone(), self.plain(short)],
+            spellings: [whole, self.plain(&clear)],
         }
     }
 }
 
-/// A number with this character between its groups and this one before its decimals, as the store has it.
-fn read_as(number: &str, between: char, point: char) -> Option<String> {
+/// Returns a number without the dash that some people write in place of decimals.
+///
+/// Example: `249,-` is `249`.
+fn without_dash(number: &str) -> Option<&str> {
+    ["--", "-", "–", "—"]
+        .iter()
+        .find_map(|dash| number.strip_suffix(dash))?
+        .strip_suffix([',', '.'])
+}
+
+/// Reads a number with `separator` between its groups and `point` before its decimals. Returns it in the form that the
+/// store has, if it is valid.
+///
+/// Example: with `.` between groups and the point `,`, `1.249,5` is `1249.5`.
+fn read_as(number: &str, separator: char, point: char) -> Option<String> {
     let (whole, decimals) = number.split_once(point).unzip();
     let whole = whole.unwrap_or(number);
-    let mut groups = whole.trim_start_matches('-').split(between);
-    let first = groups.next().unwrap_or_default();
-    let is_grouped = matches!(first.len(), 1..=3) && !first.starts_with('0');
-    if whole.contains(between) && !(is_grouped && groups.all(|group| group.len() == 3)) {
+    if whole.contains(separator) && !has_valid_groups(whole, separator) {
         return None;
     }
-    let decimals = decimals
-        .map(|decimals| format!(".{decimals}"))
-        .unwrap_or_default();
-    let number = Decimal::new(&format!("{}{decimals}", whole.replace(between, "")))?;
+
+    let mut plain_number = whole.replace(separator, "");
+    if let Some(decimals) = decimals {
+        plain_number.push('.');
+        plain_number.push_str(decimals);
+    }
+    let number = Decimal::new(&plain_number)?;
     Some(number.as_str().to_owned())
 }
 
-/// An amount without the currency of the store, if it has that.
-fn without_currency<'t>(typed: &'t str, currency: Option<&Currency>) -> &'t str {
+/// Whether each group of a number has three digits, except the first one, which has one to three and no leading zero.
+fn has_valid_groups(whole: &str, separator: char) -> bool {
+    let mut groups = whole.trim_start_matches('-').split(separator);
+    let first_group = groups.next().unwrap_or_default();
+    matches!(first_group.len(), 1..=3)
+        && !first_group.starts_with('0')
+        && groups.all(|group| group.len() == 3)
+}
+
+/// Returns an amount without the currency of the store, if it has this currency.
+fn without_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
     let code = currency.map(Currency::as_str);
-    let is_sign = |sign: char| match sign {
+    let amount = text
+        .trim()
+        .trim_matches(|sign| is_sign_of(sign, code))
+        .trim();
+    let code = code.unwrap_or_default();
+    let without_prefix = amount.strip_prefix(code).unwrap_or(amount);
+    let amount = without_prefix
+        .strip_suffix(code)
+        .unwrap_or(without_prefix)
+        .trim();
+    if amount.is_empty() { text } else { amount }
+}
+
+/// Whether a character is the sign of a currency. Without a currency, every sign fits.
+fn is_sign_of(sign: char, code: Option<&str>) -> bool {
+    match sign {
         '€' => code.is_none_or(|code| code == "EUR"),
         '£' => code.is_none_or(|code| code == "GBP"),
         '$' => code.is_none_or(|code| code.ends_with('D')),
         '¥' => code.is_none_or(|code| matches!(code, "JPY" | "CNY")),
         _ => false,
-    };
-    let amount = typed.trim().trim_matches(is_sign).trim();
-    let code = code.unwrap_or_default();
-    let amount = amount.strip_prefix(code).unwrap_or(amount);
-    let amount = amount.strip_suffix(code).unwrap_or(amount).trim();
-    if amount.is_empty() { typed } else { amount }
+    }
 }
 
 #[cfg(test)]

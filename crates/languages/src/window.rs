@@ -1,4 +1,4 @@
-//! The texts of the pages for the public, and of what the pages for the staff share with them.
+//! The texts of the pages for the public, and the texts about animals that the pages for the staff have, too.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -25,7 +25,7 @@ texts! {
     locale;
     /// Between a label and a value.
     colon;
-    /// The quotation marks.
+    /// The quotation marks before and after a text.
     quotes: [&'static str; 2];
     /// The name of the language in itself.
     language_name;
@@ -57,7 +57,7 @@ texts! {
     none_at_all;
     contact;
     feed;
-    /// Before the opening hours.
+    /// The label of the opening hours.
     hours;
     gone;
     gone_next;
@@ -72,7 +72,7 @@ texts! {
     request;
     found_a_home(name: &str) -> String;
     ask(name: &str) -> String;
-    /// How somebody asks without an address.
+    /// The sentence that says how somebody asks without an address.
     ask_here(name: &str, number: i64) -> String;
     /// The number of an animal, by which the store knows which one somebody means.
     number(number: i64) -> String;
@@ -85,7 +85,7 @@ texts! {
     about_list(store: Option<&str>) -> String;
     /// The description in a search engine of an animal that has none.
     about_animal(name: &str, kind: &[String], store: Option<&str>) -> String;
-    /// What a search looks through: the first label, and the others within a list of words.
+    /// The list of what a search looks through. The words after the first one are within the list.
     words(all: &[String]) -> String;
     /// The title of the page about a problem, and what to do next.
     problem(problem: Problem) -> (&'static str, &'static str);

@@ -4,26 +4,30 @@ use jiff::civil::Date;
 
 use crate::window_texts as texts;
 
-/// The age on this day of what was born on that day: in days below two weeks, in weeks below three
-/// months, in months below a year, then in years. `None` for a day that is still to come.
+/// Returns the age on the day `today` of an animal that was born on the day `born`: in days below two weeks, in weeks
+/// below three months, in months below a year, then in years. Returns `None` if the birth is still to come, or so long ago
+/// that it must be a mistake.
+///
+/// Example: an animal that was born on 31 March 2025 is one year old on 31 March 2026.
 pub(crate) fn age(born: Date, today: Date) -> Option<String> {
     let days = i64::from((today - born).get_days());
-    if days < 0 || today.year() - born.year() > OLDEST {
+    if days < 0 || today.year() - born.year() > MAX_YEARS {
         return None;
     }
     let months = i64::from(today.year() - born.year()) * 12
         + i64::from(today.month() - born.month())
         - i64::from(today.day() < born.day());
-    Some(match (days, months) {
+    let age = match (days, months) {
         (0..14, _) => texts().days(days),
         (_, 0..3) => texts().weeks(days / 7),
         (_, 3..12) => texts().months(months),
         _ => texts().years(months / 12),
-    })
+    };
+    Some(age)
 }
 
-/// In years. A day that makes an animal older is a mistake.
-const OLDEST: i16 = 120;
+/// The age above which a day of birth is a mistake, in years.
+const MAX_YEARS: i16 = 120;
 
 #[cfg(test)]
 mod tests {

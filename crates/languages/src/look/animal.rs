@@ -17,7 +17,7 @@ use crate::{self as languages, numbers, window_texts as texts};
 /// [`Animal::public`] and of nothing else, so it cannot tell more.
 pub struct Animal<'a> {
     pub id: PetId,
-    /// As it was given.
+    /// The name as the store has it.
     pub name: &'a str,
     /// On pages for the public `available` or `pending`.
     pub status: PetStatus,
@@ -31,22 +31,33 @@ pub struct Animal<'a> {
 }
 
 impl<'a> Animal<'a> {
-    /// What everybody may see of an animal.
+    /// Returns the parts of an animal that everybody may see.
     pub fn public(pet: &'a StorePet, fields: &'a FieldSet) -> Self {
-        Self::of(pet, fields, |field| field.is_public)
+        Self::with_fields(pet, fields, |field| field.is_public)
     }
 
-    /// What the staff sees of an animal.
+    /// Returns the parts of an animal that the staff may see.
     pub fn whole(pet: &'a StorePet, fields: &'a FieldSet) -> Self {
-        Self::of(pet, fields, |_| true)
+        Self::with_fields(pet, fields, |_| true)
     }
 
-    fn of(pet: &'a StorePet, fields: &'a FieldSet, may_see: fn(&FieldDefinition) -> bool) -> Self {
-        let seen = fields.all().iter().filter(|field| may_see(field));
-        let values = seen.filter_map(|field| Some((field, pet.fields.get(field.name.as_str())?)));
+    /// Returns an animal with the values of the fields that somebody may see.
+    fn with_fields(
+        pet: &'a StorePet,
+        fields: &'a FieldSet,
+        may_see: fn(&FieldDefinition) -> bool,
+    ) -> Self {
+        let mut values = Vec::new();
+        for field in fields.all() {
+            if let Some(value) = pet.fields.get(field.name.as_str())
+                && may_see(field)
+            {
+                values.push((field, value));
+            }
+        }
         Self {
             id: pet.id,
-            values: values.collect(),
+            values,
             photos: pet.photos.all(),
             status: pet.status,
             category_id: pet.category_id,
@@ -60,51 +71,53 @@ impl<'a> Animal<'a> {
         self.status == PetStatus::Pending
     }
 
-    /// The path of its page.
+    /// Returns the path of its page.
     pub fn path(&self) -> String {
         format!("/animals/{}", self.id)
     }
 
-    /// Its name as people can read it, in a list.
+    /// Returns its name for a list, in a form that people can read.
     pub fn short_name(&self) -> String {
         readable_name(self.name, SHORT)
     }
 
-    /// The same on its own page.
+    /// Returns its name for its own page, in a form that people can read.
     pub fn long_name(&self) -> String {
         readable_name(self.name, LONG)
     }
 
-    /// The text in the field with this name, if it is of this kind.
+    /// Returns the text in the field with this name, if the field is of one of these kinds.
     pub fn text(&self, name: &str, kinds: &[FieldKind]) -> Option<&str> {
-        self.text_of(name, kinds).map(|(_, text)| text)
+        let (_, text) = self.field_text(name, kinds)?;
+        Some(text)
     }
 
-    fn text_of(&self, name: &str, kinds: &[FieldKind]) -> Option<(&FieldDefinition, &str)> {
-        let is_it = |(field, _): &&(&FieldDefinition, &FieldValue)| {
-            field.name.as_str() == name && kinds.contains(&field.kind)
-        };
-        match self.values.iter().find(is_it)? {
-            (field, FieldValue::Text(text)) => Some((field, text)),
+    /// Returns the field with this name and its text, if it is of one of these kinds.
+    fn field_text(&self, name: &str, kinds: &[FieldKind]) -> Option<(&FieldDefinition, &str)> {
+        let mut values = self.values.iter();
+        let (field, value) = values.find(|(field, _)| field.name.as_str() == name)?;
+        match value {
+            FieldValue::Text(text) if kinds.contains(&field.kind) => Some((field, text)),
             _ => None,
         }
     }
 
-    /// A word about it, such as its species, as people can read it.
+    /// Returns a word about it, such as its species, in a form that people can read.
     pub fn word(&self, name: &str) -> Option<String> {
-        let (field, text) = self.text_of(name, &[FieldKind::Choice, FieldKind::Text])?;
+        let (field, text) = self.field_text(name, &[FieldKind::Choice, FieldKind::Text])?;
         Some(readable(field.shown(text), SHORT))
     }
 
-    /// Its sex, if that is known.
+    /// Returns its sex, if it is known.
     pub fn sex(&self) -> Option<String> {
         // The value, because its label can be in any language.
-        self.text("sex", &[FieldKind::Choice, FieldKind::Text])
-            .filter(|sex| *sex != "Unknown")?;
+        if self.text("sex", &[FieldKind::Choice, FieldKind::Text])? == "Unknown" {
+            return None;
+        }
         self.word("sex")
     }
 
-    /// Whether it should have a microchip: nobody misses that of a budgie.
+    /// Whether it should have a microchip. Nobody misses the microchip of a budgie.
     pub fn is_chipped(&self) -> bool {
         let species = self.text("species", &[FieldKind::Choice, FieldKind::Text]);
         species.is_none_or(|species| ["Dog", "Cat", "Horse"].contains(&species))
@@ -114,24 +127,29 @@ impl<'a> Animal<'a> {
         self.text("born", &[FieldKind::Date])?.parse().ok()
     }
 
-    /// How old it is on this day.
+    /// Returns its age on this day in words.
     pub fn age(&self, today: Date) -> Option<String> {
         age(self.born()?, today)
     }
 
     pub fn price(&self) -> Option<&str> {
-        self.price_of().map(|(_, price)| price)
+        let (_, price) = self.price_field()?;
+        Some(price)
     }
 
-    fn price_of(&self) -> Option<(&FieldDefinition, &str)> {
-        // One with a minus is a mistake.
-        self.text_of("price", &[FieldKind::Decimal])
-            .filter(|(_, price)| !price.starts_with('-'))
+    /// Returns the field of the price, and the price. A price with a minus is a mistake, and left out.
+    fn price_field(&self) -> Option<(&FieldDefinition, &str)> {
+        let (field, price) = self.field_text("price", &[FieldKind::Decimal])?;
+        if price.starts_with('-') {
+            None
+        } else {
+            Some((field, price))
+        }
     }
 
-    /// Its price for the public, behind the word for it.
+    /// Renders its price for the public, after the label of the price.
     pub fn public_price(&self, currency: Option<&Currency>) -> Option<Markup> {
-        let (field, price) = self.price_of()?;
+        let (field, price) = self.price_field()?;
         Some(html! {
             p.price {
                 span { bdi { (label_of(field)) } (texts().colon) }
@@ -144,7 +162,7 @@ impl<'a> Animal<'a> {
         self.text("description", &[FieldKind::LongText, FieldKind::Text])
     }
 
-    /// The beginning of its description, on one line.
+    /// Returns the beginning of its description on one line.
     pub fn summary(&self, longest: usize) -> Option<String> {
         let text = self.description()?;
         let mut line = String::with_capacity(text.len());
@@ -155,7 +173,7 @@ impl<'a> Animal<'a> {
         Some(readable(&line, longest))
     }
 
-    /// The words that say what it is, such as its species and breed.
+    /// Returns its species and breed, as far as they are known.
     pub fn kind(&self) -> Vec<String> {
         ["species", "breed"]
             .iter()
@@ -163,7 +181,7 @@ impl<'a> Animal<'a> {
             .collect()
     }
 
-    /// Sex, age, breed and colour, on one line; the species, if it has no breed.
+    /// Returns its sex, age, breed and colour on one line. The species takes the place of an unknown breed.
     pub fn line(&self, today: Date) -> String {
         let kind = self.word("breed").or_else(|| self.word("species"));
         let line: Vec<_> = [self.sex(), self.age(today), kind, self.word("colour")]
@@ -173,36 +191,40 @@ impl<'a> Animal<'a> {
         line.join(" · ")
     }
 
-    /// The alternative text of a photo.
-    pub fn alt(&self, at: usize, photo: &Photo) -> String {
+    /// Returns the alternative text of a photo at this position, from 0.
+    pub fn alt(&self, position: usize, photo: &Photo) -> String {
         if let Some(alt) = &photo.alt {
             return readable(alt.as_str(), LONG);
         }
-        texts().photo(at + 1, &self.short_name(), self.word("species").as_deref())
+        texts().photo(
+            position + 1,
+            &self.short_name(),
+            self.word("species").as_deref(),
+        )
     }
 }
 
-/// A name as people can read it.
+/// Returns a name in a form that people can read.
 pub fn readable_name(name: &str, longest: usize) -> String {
-    let shown = readable(name, longest);
-    if is_visible(&shown) {
-        shown
+    let readable_name = readable(name, longest);
+    if is_visible(&readable_name) {
+        readable_name
     } else {
         texts().no_name.to_owned()
     }
 }
 
-/// The label of a field, as people read it.
+/// Returns the label of a field in a form that people can read.
 pub fn label_of(field: &FieldDefinition) -> String {
     languages::fee_label(field).map_or_else(|| readable(field.label.as_str(), SHORT), str::to_owned)
 }
 
-/// A value as people read it, on one line.
+/// Returns a value on one line, in a form that people can read.
 pub fn value_text(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
         (FieldKind::Date, FieldValue::Text(text)) => text
             .parse()
-            .map_or_else(|_| readable(text, SHORT), |of| numbers().date(of)),
+            .map_or_else(|_| readable(text, SHORT), |date| numbers().date(date)),
         (FieldKind::Decimal, FieldValue::Text(text)) => numbers().number(text),
         (_, FieldValue::Text(text)) => readable(field.shown(text), LONG),
         (_, FieldValue::Integer(number)) => number.to_string(),

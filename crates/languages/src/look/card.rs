@@ -11,7 +11,7 @@ pub struct Card<'a> {
     pub animal: &'a Animal<'a>,
     /// The path of its page.
     pub path: &'a str,
-    /// Where the page opens, for a list in a frame.
+    /// The frame in which the page opens, for a list in a frame.
     pub target: Option<&'static str>,
     /// The label of its category, for the drawing of an animal without a photo.
     pub category: Option<&'a str>,
@@ -38,6 +38,7 @@ impl Card<'_> {
             lines,
             price,
         } = self;
+        let visible_lines = lines.iter().filter(|line| !line.is_empty());
         html! {
             article.pet {
                 div.picture {
@@ -49,8 +50,8 @@ impl Card<'_> {
                 }
                 h2 { a href=(path) target=[*target] { bdi { (animal.short_name()) } } }
                 @if let Some(badge) = badge { (badge) }
-                @for (at, line) in lines.iter().filter(|line| !line.is_empty()).enumerate() {
-                    p class=[(at > 0).then_some("muted")] { bdi { (line) } }
+                @for (index, line) in visible_lines.enumerate() {
+                    p class=[(index > 0).then_some("muted")] { bdi { (line) } }
                 }
                 @if let Some(price) = price { (price) }
             }

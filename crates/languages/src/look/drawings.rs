@@ -30,60 +30,76 @@ static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 
 /// The place in [`KINDS`] of each word and phrase.
 static WORDS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
-    let of_kind = |(at, (_, words)): (usize, &(&'static str, drawn_words::Words))| {
-        words.whole.iter().map(move |word| (*word, at))
-    };
-    KINDS.iter().enumerate().flat_map(of_kind).collect()
+    let mut kinds = HashMap::new();
+    for (index, (_, words)) in KINDS.iter().enumerate() {
+        for word in words.whole {
+            kinds.insert(*word, index);
+        }
+    }
+    kinds
 });
 
-/// The most words of a phrase.
+/// The maximum number of words of a phrase.
 const LONGEST_PHRASE: usize = 4;
 
-/// So many words of a text count, the last ones.
-const MOST_WORDS: usize = 16;
+/// The number of words of a text that count, from its end.
+const MAX_WORDS: usize = 16;
 
-/// A compound has at least so many letters before its end: "Schund" is not a dog.
+/// The number of letters that a compound has at least before its end: "Schund" is not a dog.
 const SHORTEST_BEGINNING: usize = 3;
 
-/// Which drawing shows what a text says: what its last word that is known means, without regard to case
-/// and accents.
+/// Returns the place in [`KINDS`] of the kind that the last known word of a text means, without regard to case and
+/// accents.
+///
+/// Example: `Cat-friendly dogs` means a dog.
 fn kind(text: &str) -> Option<usize> {
     let text = whole_key(text);
-    let words = text.rsplit(|character: char| !character.is_alphanumeric());
-    let mut words: Vec<&str> = words
+    let mut words: Vec<&str> = text
+        .rsplit(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .take(MOST_WORDS)
+        .take(MAX_WORDS)
         .collect();
     words.reverse();
-    (1..=words.len()).rev().find_map(|end| {
-        let mut longest_first = end.saturating_sub(LONGEST_PHRASE)..end;
-        let phrase = |begin: usize| known(&words.get(begin..end)?.join(" "));
-        longest_first
-            .find_map(phrase)
-            .or_else(|| compound(words.get(end - 1)?))
-    })
+
+    for end in (1..=words.len()).rev() {
+        // The longest phrase that ends here comes first.
+        for begin in end.saturating_sub(LONGEST_PHRASE)..end {
+            let phrase = words.get(begin..end)?.join(" ");
+            if let Some(kind) = phrase_kind(&phrase) {
+                return Some(kind);
+            }
+        }
+        if let Some(kind) = compound_kind(words.get(end - 1)?) {
+            return Some(kind);
+        }
+    }
+    None
 }
 
-/// What a word or a phrase means, also in the plural.
-fn known(words: &str) -> Option<usize> {
-    WORDS
-        .get(words)
-        .or_else(|| WORDS.get(words.strip_suffix('s')?))
-        .copied()
+/// Returns the kind that a word or a phrase means, also in the plural.
+fn phrase_kind(phrase: &str) -> Option<usize> {
+    if let Some(kind) = WORDS.get(phrase) {
+        return Some(*kind);
+    }
+    WORDS.get(phrase.strip_suffix('s')?).copied()
 }
 
-/// What a German compound means.
-fn compound(word: &str) -> Option<usize> {
-    let singular = word.strip_suffix('s').unwrap_or(word);
-    let ends_with = |end: &&str| {
-        let beginning = word
-            .strip_suffix(end)
-            .or_else(|| singular.strip_suffix(end));
-        beginning.is_some_and(|beginning| beginning.len() >= SHORTEST_BEGINNING)
-    };
+/// Returns the kind that a German compound means.
+///
+/// Example: `schaferhund` ends like a dog.
+fn compound_kind(word: &str) -> Option<usize> {
     KINDS
         .iter()
-        .position(|(_, words)| words.ends.iter().any(ends_with))
+        .position(|(_, words)| words.ends.iter().any(|end| is_compound(word, end)))
+}
+
+/// Whether a word is a compound with this end, also in the plural or genitive.
+fn is_compound(word: &str, end: &str) -> bool {
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let beginning = word
+        .strip_suffix(end)
+        .or_else(|| singular.strip_suffix(end));
+    beginning.is_some_and(|beginning| beginning.len() >= SHORTEST_BEGINNING)
 }
 
 /// The drawings on a page. Each is there once, however many animals it shows.
@@ -91,15 +107,15 @@ fn compound(word: &str) -> Option<usize> {
 pub struct Drawings([bool; KINDS.len()]);
 
 impl Drawings {
-    /// Adds those of a part of the page that was made before.
-    pub fn add(&mut self, others: &Self) {
-        for (used, other) in self.0.iter_mut().zip(others.0) {
-            *used |= other;
+    /// Adds the drawings of a part of the page that was rendered before.
+    pub fn add(&mut self, drawings: &Self) {
+        let Self(part_uses) = drawings;
+        for (is_used, part_uses) in self.0.iter_mut().zip(part_uses) {
+            *is_used |= part_uses;
         }
     }
 
-    /// The drawing of an animal in a category with this label, in its place: by its species, or by that
-    /// label.
+    /// Renders the drawing of an animal in the place of a photo: by its species, or else by the label of its category.
     pub fn draw(&mut self, animal: &Animal<'_>, category: Option<&str>) -> Markup {
         // The value, or its label, which may be in another language.
         let value = animal.text("species", &[FieldKind::Choice, FieldKind::Text]);
@@ -107,11 +123,13 @@ impl Drawings {
         self.draw_named([value, label.as_deref(), category].into_iter().flatten())
     }
 
-    /// The drawing of what the first of these texts says that has one.
+    /// Renders the drawing for the first text that names a kind of animal, or else the drawing for other animals.
+    ///
+    /// Example: for `Mammal` and `Beagle dogs`, it is the drawing of a dog.
     pub fn draw_named<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Markup {
         let kind = texts.into_iter().find_map(kind).unwrap_or(KINDS.len() - 1);
-        if let Some(used) = self.0.get_mut(kind) {
-            *used = true;
+        if let Some(is_used) = self.0.get_mut(kind) {
+            *is_used = true;
         }
         let name = KINDS.get(kind).map(|(name, _)| *name).unwrap_or_default();
         let reference = format!("<use href=\"#d-{name}\"/>");
@@ -123,14 +141,15 @@ impl Drawings {
         }
     }
 
-    /// The symbols to which the drawings on the page refer.
+    /// Renders the symbols to which the drawings on the page refer.
     pub fn symbols(&self) -> Markup {
-        let used = SYMBOLS.iter().zip(self.0).filter(|(_, used)| *used);
         html! {
             @if self.0.contains(&true) {
                 svg.symbols width="0" height="0" aria-hidden="true" {
-                    @for (symbol, _) in used {
-                        (PreEscaped("<symbol")) (PreEscaped(symbol)) (PreEscaped("</symbol>"))
+                    @for (symbol, is_used) in SYMBOLS.iter().zip(self.0) {
+                        @if is_used {
+                            (PreEscaped("<symbol")) (PreEscaped(symbol)) (PreEscaped("</symbol>"))
+                        }
                     }
                 }
             }
@@ -235,9 +254,9 @@ mod tests {
             }
         }
         // Only the last words count, so a long text takes a bounded time.
-        assert_eq!(kind(&format!("dog {}", "x ".repeat(MOST_WORDS))), None);
+        assert_eq!(kind(&format!("dog {}", "x ".repeat(MAX_WORDS))), None);
         assert_eq!(
-            kind(&format!("dog {}", "x ".repeat(MOST_WORDS - 1))),
+            kind(&format!("dog {}", "x ".repeat(MAX_WORDS - 1))),
             Some(0)
         );
     }

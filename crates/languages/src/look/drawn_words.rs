@@ -125,7 +125,7 @@ pub(super) const HORSE: Words = Words {
     ends: &["pferd", "pferde", "pony", "hengst", "hengste"],
 };
 
-/// What has no drawing of its own, and ends like what has one.
+/// The animals without a drawing of their own, whose names end like names of animals with one.
 #[rustfmt::skip]
 pub(super) const OTHER: Words = Words {
     whole: &[

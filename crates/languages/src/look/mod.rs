@@ -1,4 +1,4 @@
-//! How an animal looks, in the window and in the console: its picture, its line and its card, and the
+//! The look of an animal in the window and in the console: its picture, its line and its card, and the
 //! style sheet with the colours and the type of both.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
@@ -18,7 +18,7 @@ pub(crate) use pictures::Room;
 pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, gallery_room};
 pub use render::text;
 
-/// The style that both have, before the style sheet of each.
+/// Returns the style that both have, before the style sheet of each.
 pub fn style() -> String {
     let classes = (0..=pictures::STEPS).map(|step| {
         let share = step * 100 / pictures::STEPS;

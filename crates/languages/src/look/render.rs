@@ -12,7 +12,7 @@ impl<W: Fn(&mut String)> Render for Written<W> {
     }
 }
 
-/// A text. Most have nothing to escape and are copied, because to look at each byte, as maud does, costs more than the
+/// Returns a text as a part of a page. Most texts have nothing to escape and are copied, because to look at each byte, as maud does, costs more than the
 /// rest of a long text.
 pub fn text(text: &str) -> impl Render {
     Written(move |out: &mut String| {
