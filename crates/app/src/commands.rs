@@ -19,20 +19,22 @@ use petstore_store::{
 };
 use tracing::info;
 
-/// After so many commands, or times 512 bytes of responses, the next one does a step of the work that
-/// merges changes into the search, if more than `BEHIND` wait. So no client can keep the search away.
-const OFTEN: usize = 1_024;
-const BEHIND: u64 = 2_048;
+/// The number of commands, or of 512 bytes of their responses, after which a command does a step of the work that
+/// merges changes into the search. So no client can keep the search away.
+const COMMANDS_PER_SEARCH_STEP: usize = 1_024;
+
+/// The number of changes that wait at most, after a step of that work.
+const MAX_UNMERGED_CHANGES: u64 = 2_048;
 
 /// Carries out commands, and counts and logs what they change.
 pub struct Commands {
     store: Arc<dyn Store>,
     clock: Arc<ConfirmedClock>,
     pub(super) metrics: ChangeMetrics,
-    /// How long a reservation lasts by default.
+    /// The duration of a reservation without a given end.
     reservation: Duration,
-    /// Since the last check of the search.
-    unchecked: AtomicUsize,
+    /// The number of commands since the last step of the search.
+    commands_since_step: AtomicUsize,
 }
 
 impl Commands {
@@ -41,14 +43,12 @@ impl Commands {
         clock: Arc<ConfirmedClock>,
         reservation: Duration,
     ) -> Self {
-        let metrics = ChangeMetrics::default();
-        let unchecked = AtomicUsize::default();
         Self {
             store,
             clock,
-            metrics,
+            metrics: ChangeMetrics::default(),
             reservation,
-            unchecked,
+            commands_since_step: AtomicUsize::default(),
         }
     }
 
@@ -61,29 +61,32 @@ impl Commands {
     ) -> Result<ExecutionOutcome, StoreError> {
         let actor = context.actor.actor;
         let request_id = context.request_id.clone();
-        if self.unchecked.fetch_add(commands.len(), Relaxed) >= OFTEN {
-            self.unchecked.store(0, Relaxed);
-            // The commands do not depend on it.
-            let _ = self.store.tend_search(BEHIND).await;
+        let earlier_commands = self.commands_since_step.fetch_add(commands.len(), Relaxed);
+        if earlier_commands >= COMMANDS_PER_SEARCH_STEP {
+            self.commands_since_step.store(0, Relaxed);
+            // The commands do not depend on the search, so they go on after an error.
+            let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
         }
-        let executed = self.store.execute(commands, context, respond).await?;
-        if let ExecutionOutcome::Done { changes, response } = &executed {
+
+        let outcome = self.store.execute(commands, context, respond).await?;
+        if let ExecutionOutcome::Done { changes, response } = &outcome {
             self.metrics.count(changes);
-            self.unchecked.fetch_add(response.body.len() >> 9, Relaxed);
+            self.commands_since_step
+                .fetch_add(response.body.len() >> 9, Relaxed);
             for change in changes {
-                log(change, actor, request_id.as_deref());
+                log_change(change, actor, request_id.as_deref());
             }
         }
-        Ok(executed)
+        Ok(outcome)
     }
 
-    /// When a reservation ends that is made now without another end. If the clock is behind the time
-    /// that was confirmed last, it counts from that time, or the reservation would end when the clock
+    /// Returns the end of a reservation that is made now without a given end. If the clock is behind the time
+    /// that was confirmed last, the reservation counts from that time. Otherwise, it would end when the clock
     /// is corrected.
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
         let doubt = self.clock.doubt();
-        let from = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
-        clock::to_milliseconds(from.checked_add(self.reservation).unwrap_or(from))
+        let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
+        clock::to_milliseconds(start.checked_add(self.reservation).unwrap_or(start))
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {
@@ -91,19 +94,12 @@ impl Commands {
     }
 }
 
-/// Writes the line of a change that is committed. It has no names or notes.
-fn log(
-    Change {
-        kind,
-        before,
-        after,
-    }: &Change,
-    actor: Actor,
-    request_id: Option<&str>,
-) {
-    let Some(resource) = after.as_ref().or(before.as_ref()) else {
+/// Logs a change that is committed, without names and notes.
+fn log_change(change: &Change, actor: Actor, request_id: Option<&str>) {
+    let Some(resource) = change.after.as_ref().or(change.before.as_ref()) else {
         return;
     };
+    let kind = change.kind;
     let subject = JournalSubject::of_type(kind.as_str(), Some(resource.id()));
     info!(
         target: log::CHANGES,

@@ -13,13 +13,13 @@ use petstore_domain::{
     Clock, IdempotencyKey, IdempotentRequest, KeyId, Owner, WriteContext,
     idempotency::{MARK_EVERY, REMEMBERED_FOR_MARKS},
 };
-use petstore_store::{self as store, Store, StoreError};
+use petstore_store::{Store, StoreError};
 
-/// How many requests with an idempotency key the store may process at once.
+/// The number of requests with an idempotency key that the store may process at once.
 const MAX_IN_FLIGHT: usize = 4096;
 
-/// How many remembered requests one transaction deletes.
-const FORGET_AT_ONCE: u32 = 200;
+/// The number of remembered requests that one transaction deletes.
+const REQUESTS_PER_DELETION: u32 = 200;
 
 /// Requests that clients can repeat.
 pub struct Requests {
@@ -28,7 +28,14 @@ pub struct Requests {
     /// changes, so the store is queried once for each key.
     lineages: RwLock<HashMap<KeyId, KeyId>>,
     in_flight: InFlight,
-    last_mark: LastMark,
+    last_mark: Mutex<Option<SeenMark>>,
+}
+
+/// The newest mark in the store, and the moment at which this process first saw it.
+#[derive(Clone, Copy)]
+struct SeenMark {
+    mark: i64,
+    seen_at: Instant,
 }
 
 impl Requests {
@@ -37,7 +44,7 @@ impl Requests {
             store,
             lineages: RwLock::default(),
             in_flight: InFlight::default(),
-            last_mark: LastMark::default(),
+            last_mark: Mutex::default(),
         }
     }
 
@@ -62,54 +69,46 @@ impl Requests {
     /// Adds a request that can be repeated to those in flight, until the result is dropped. Fails if it
     /// is in flight already, and above `MAX_IN_FLIGHT`.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
-        context
-            .idempotency
-            .as_ref()
-            .map(|request| self.in_flight.enter(request))
-            .transpose()
+        match &context.idempotency {
+            Some(request) => Ok(Some(self.in_flight.enter(request)?)),
+            None => Ok(None),
+        }
     }
 
     /// Deletes some of the remembered requests that are older than 48 hours, counted in marks, and
     /// returns whether more may be left.
     pub(super) async fn forget(&self, clock: &dyn Clock) -> Result<bool, StoreError> {
-        self.last_mark.forget(self.store.as_ref(), clock).await
+        let seen_mark = *self.last_mark.lock();
+        let mut due_mark = None;
+        if let Some(mark) = seen_mark
+            && clock.instant().saturating_duration_since(mark.seen_at) >= MARK_EVERY
+        {
+            due_mark = Some(mark.mark);
+        }
+        let newest_mark = self.store.mark_idempotency_keys(due_mark).await?;
+        if seen_mark.is_none_or(|seen| seen.mark != newest_mark) {
+            *self.last_mark.lock() = Some(SeenMark {
+                mark: newest_mark,
+                seen_at: clock.instant(),
+            });
+        }
+
+        let deleted_count = self
+            .store
+            .forget_idempotency_keys(REMEMBERED_FOR_MARKS, REQUESTS_PER_DELETION)
+            .await?;
+        Ok(deleted_count >= REQUESTS_PER_DELETION as usize)
     }
 
+    /// Returns the first key of the lineage of a key.
     async fn first_of_lineage(&self, key: KeyId) -> Result<KeyId, StoreError> {
-        let known = self.lineages.read().get(&key).copied();
-        if let Some(first) = known {
+        let cached_first = self.lineages.read().get(&key).copied();
+        if let Some(first) = cached_first {
             return Ok(first);
         }
         let first = self.store.first_of_lineage(key).await?;
         self.lineages.write().insert(key, first);
         Ok(first)
-    }
-}
-
-/// The newest mark in the store, and when this process first saw it.
-#[derive(Default)]
-struct LastMark(Mutex<Option<(i64, Instant)>>);
-
-impl LastMark {
-    async fn forget(
-        &self,
-        store: &dyn store::Requests,
-        clock: &dyn Clock,
-    ) -> Result<bool, StoreError> {
-        let seen = *self.0.lock();
-        let is_due = |since| clock.instant().saturating_duration_since(since) >= MARK_EVERY;
-        let due = seen
-            .filter(|&(_, since)| is_due(since))
-            .map(|(mark, _)| mark);
-        let newest = store.mark_idempotency_keys(due).await?;
-        if seen.is_none_or(|(mark, _)| mark != newest) {
-            let seen = Some((newest, clock.instant()));
-            *self.0.lock() = seen;
-        }
-        let forgotten = store
-            .forget_idempotency_keys(REMEMBERED_FOR_MARKS, FORGET_AT_ONCE)
-            .await?;
-        Ok(forgotten >= FORGET_AT_ONCE as usize)
     }
 }
 
@@ -128,11 +127,14 @@ impl InFlight {
             return Err(NotEntered::TooMany);
         }
         entries.insert(entry.clone());
-        Ok(InFlightGuard { all: self, entry })
+        Ok(InFlightGuard {
+            in_flight: self,
+            entry,
+        })
     }
 }
 
-/// Why a request is not processed now.
+/// A reason for a request that is not processed now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotEntered {
     /// The same request is in flight.
@@ -142,14 +144,15 @@ pub enum NotEntered {
     TooMany,
 }
 
+/// A request in flight. Dropping the guard ends it.
 pub struct InFlightGuard<'a> {
-    all: &'a InFlight,
+    in_flight: &'a InFlight,
     entry: (Owner, IdempotencyKey),
 }
 
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        self.all.0.lock().remove(&self.entry);
+        self.in_flight.0.lock().remove(&self.entry);
     }
 }
 

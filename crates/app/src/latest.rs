@@ -1,5 +1,5 @@
 //! A result that costs much, computed at most for a hundredth of the time and once for each version of
-//! the store; and the one of how many animals there are.
+//! the store. The number of animals is such a result.
 
 use std::{
     sync::Arc,
@@ -11,21 +11,28 @@ use petstore_domain::{Clock, clock::to_milliseconds, store_area::Inventory};
 use petstore_store::{Store, StoreError, Version, cause};
 use tokio::{sync::watch, task::JoinSet};
 
-/// How long a result is served although there is a newer version: so many times as long as it took,
-/// and at most so long.
-const KEPT_FOR_TIMES: u32 = 100;
-const KEPT_FOR: Duration = Duration::from_secs(10);
+/// The factor for the time that a run takes. Its result is served for the product although there is a newer version.
+const SERVING_FACTOR: u32 = 100;
+
+/// The longest time for which a result is served although there is a newer version.
+const MAX_SERVING_TIME: Duration = Duration::from_secs(10);
 
 /// The newest result, finished or not.
 pub(crate) struct Latest<T>(Mutex<Option<Run<T>>>);
 
-/// The result, and how long it took.
-type Finished<T> = (Result<T, StoreError>, Duration);
+/// The result of a run.
+#[derive(Clone)]
+struct FinishedRun<T> {
+    result: Result<T, StoreError>,
+    duration: Duration,
+}
 
+/// A run that computes a result.
 struct Run<T> {
-    begun: Instant,
+    started_at: Instant,
+    /// The version of the store when the run began, if it was known.
     version: Option<Version>,
-    result: watch::Receiver<Option<Finished<T>>>,
+    finished: watch::Receiver<Option<FinishedRun<T>>>,
     /// Ends the run if it is dropped.
     _task: JoinSet<()>,
 }
@@ -37,76 +44,82 @@ impl<T> Default for Latest<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Latest<T> {
-    /// Returns the newest result. Only if it is too old, and no run is in progress, begins `run`.
-    /// `version`: that of the store, if it is known.
+    /// Returns the newest result. Only if it is too old, and no run is in progress, begins `run`. `version` is the
+    /// version of the store, if it is known.
     pub(crate) async fn read(
         &self,
         clock: &Arc<dyn Clock>,
         version: Option<Version>,
         run: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (clock, begun) = (Arc::clone(clock), clock.instant());
+        let clock = Arc::clone(clock);
+        let started_at = clock.instant();
         let run = async move {
             let result = run.await;
-            (result, clock.instant().saturating_duration_since(begun))
+            let duration = clock.instant().saturating_duration_since(started_at);
+            FinishedRun { result, duration }
         };
-        self.at(begun, version, run).await
+        self.read_at(started_at, version, run).await
     }
 
-    async fn at(
+    /// Does the work of [`Self::read`] at this moment.
+    async fn read_at(
         &self,
         now: Instant,
         version: Option<Version>,
-        run: impl Future<Output = Finished<T>> + Send + 'static,
+        run: impl Future<Output = FinishedRun<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let mut result = {
-            let mut last = self.0.lock();
-            let current = last.take().filter(|last| last.is_current(now, version));
-            last.insert(current.unwrap_or_else(|| Run::begin(now, version, run)))
-                .result
-                .clone()
+        let mut receiver = {
+            let mut last_run = self.0.lock();
+            let current_run = last_run.take().filter(|run| run.is_current(now, version));
+            let current_run = current_run.unwrap_or_else(|| Run::start(now, version, run));
+            last_run.insert(current_run).finished.clone()
         };
-        let finished = result
-            .wait_for(Option::is_some)
-            .await
-            .map(|finished| finished.clone());
-        let finished = finished.ok().flatten();
-        let (result, _) =
-            finished.ok_or_else(|| StoreError::Internal(cause("the run panicked")))?;
-        result
+        let finished = match receiver.wait_for(Option::is_some).await {
+            Ok(finished) => finished.clone(),
+            Err(_) => None,
+        };
+        match finished {
+            Some(finished) => finished.result,
+            None => Err(StoreError::Internal(cause("the run panicked"))),
+        }
     }
 }
 
 impl<T: Send + Sync + 'static> Run<T> {
-    fn begin(
+    /// Starts a run as a task, because it must not end with the request that began it.
+    fn start(
         now: Instant,
         version: Option<Version>,
-        run: impl Future<Output = Finished<T>> + Send + 'static,
+        run: impl Future<Output = FinishedRun<T>> + Send + 'static,
     ) -> Self {
-        let (sender, result) = watch::channel(None);
+        let (sender, finished) = watch::channel(None);
         let mut task = JoinSet::new();
-        // A task, because a run must not end with the request that began it.
         task.spawn(async move {
             sender.send_replace(Some(run.await));
         });
         Self {
-            begun: now,
+            started_at: now,
             version,
-            result,
+            finished,
             _task: task,
         }
     }
 
-    /// Whether it goes on, is of this version, or is not too old.
+    /// Whether the run goes on, or its result is of this version or not too old.
     fn is_current(&self, now: Instant, version: Option<Version>) -> bool {
-        match &*self.result.borrow() {
-            None => self.result.has_changed().is_ok(),
-            Some((Ok(_), _)) if version.is_some() && version == self.version => true,
-            Some((Ok(_), took)) => {
-                now.saturating_duration_since(self.begun) < KEPT_FOR.min(*took * KEPT_FOR_TIMES)
-            }
-            Some((Err(_), _)) => false,
+        let Some(finished) = &*self.finished.borrow() else {
+            let has_panicked = self.finished.has_changed().is_err();
+            return !has_panicked;
+        };
+        if finished.result.is_err() {
+            return false;
         }
+        if version.is_some() && version == self.version {
+            return true;
+        }
+        let serving_time = MAX_SERVING_TIME.min(finished.duration * SERVING_FACTOR);
+        now.saturating_duration_since(self.started_at) < serving_time
     }
 }
 
@@ -114,7 +127,7 @@ impl<T: Send + Sync + 'static> Run<T> {
 pub struct InventoryCount {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    last: Latest<Inventory>,
+    latest: Latest<Inventory>,
 }
 
 impl InventoryCount {
@@ -122,16 +135,16 @@ impl InventoryCount {
         Self {
             store,
             clock,
-            last: Latest::default(),
+            latest: Latest::default(),
         }
     }
 
-    /// How many animals there are, at most some seconds ago.
+    /// Returns the numbers of animals, which are at most some seconds old.
     pub async fn read(&self) -> Result<Inventory, StoreError> {
         let store = Arc::clone(&self.store);
         let now = to_milliseconds(self.clock.now());
         let count = async move { store.count_inventory(now).await };
-        self.last.read(&self.clock, None, count).await
+        self.latest.read(&self.clock, None, count).await
     }
 }
 
@@ -155,7 +168,14 @@ mod tests {
         now: Instant,
         result: Result<u64, StoreError>,
     ) -> Option<u64> {
-        last.at(now, None, async { (result, KEPT_FOR) }).await.ok()
+        last.read_at(now, None, async {
+            FinishedRun {
+                result,
+                duration: MAX_SERVING_TIME,
+            }
+        })
+        .await
+        .ok()
     }
 
     #[tokio::test]
@@ -163,7 +183,12 @@ mod tests {
         let last = Latest::default();
         let now = start();
         let (finish, finished) = oneshot::channel();
-        let slow = last.at(now, None, async { (Ok(finished.await.unwrap()), KEPT_FOR) });
+        let slow = last.read_at(now, None, async {
+            FinishedRun {
+                result: Ok(finished.await.unwrap()),
+                duration: MAX_SERVING_TIME,
+            }
+        });
         // The request that began it ends before it.
         assert!(slow.now_or_never().is_none());
         let later = now + Duration::from_mins(1);
@@ -180,12 +205,21 @@ mod tests {
         assert_eq!(read(&last, now, Ok(1)).await, Some(1));
         let almost = now + Duration::from_millis(9_999);
         assert_eq!(read(&last, almost, Ok(2)).await, Some(1));
-        assert_eq!(read(&last, now + KEPT_FOR, Ok(2)).await, Some(2));
+        assert_eq!(read(&last, now + MAX_SERVING_TIME, Ok(2)).await, Some(2));
         // Of the same version, they are kept for longer.
         for (at, version, expected) in [(2, [1], 3), (9, [1], 3), (9, [2], 11)] {
-            let run = async move { (Ok(u64::from(at) + u64::from(version[0])), KEPT_FOR) };
+            let run = async move {
+                FinishedRun {
+                    result: Ok(u64::from(at) + u64::from(version[0])),
+                    duration: MAX_SERVING_TIME,
+                }
+            };
             let read = last
-                .at(now + KEPT_FOR * at, Some(Version::new(version)), run)
+                .read_at(
+                    now + MAX_SERVING_TIME * at,
+                    Some(Version::new(version)),
+                    run,
+                )
                 .await;
             assert_eq!(read.ok(), Some(expected));
         }
@@ -195,8 +229,8 @@ mod tests {
     async fn after_a_panic_the_next_request_begins_again() {
         let last = Latest::default();
         let now = start();
-        let panics = async || -> Finished<u64> { panic!("on purpose") };
-        assert!(last.at(now, None, panics()).await.is_err());
+        let panics = async || -> FinishedRun<u64> { panic!("on purpose") };
+        assert!(last.read_at(now, None, panics()).await.is_err());
         assert_eq!(read(&last, now, Ok(1)).await, Some(1));
     }
 }

@@ -4,14 +4,14 @@ use std::{io, mem, sync::Arc};
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{PhotoId, PhotoSize};
-use petstore_photos::{self as photos, PhotoError, ShardFiles, WalkProgress};
+use petstore_photos::{self as photos, PhotoError, Place, ShardFiles, WalkProgress};
 use petstore_store::{Cause, StoreError};
 use tracing::{info, warn};
 
 use super::App;
 
-/// How long a file stays that no photo has: backups and caches may still need it.
-const KEPT: SignedDuration = SignedDuration::from_hours(24);
+/// The time for which the files stay that no animal has: backups and caches may still need them.
+const ORPHAN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
 impl App {
     /// Looks at the files of some photos. Notes those that no photo has, and deletes them a day later.
@@ -21,91 +21,156 @@ impl App {
             return Ok(false);
         };
         let mut walk = self.photos.walk.lock().await;
-        let shard = walk.shard;
-        let own = photos::database_mark(&self.store.etag_key(), &self.store.incarnation().await?);
-        let others = self.of_place(place.other_marks(&own).await)?;
-        // Their files were there before they were.
-        let needed = self.store.photos_in(shard).await?;
-        let mut failed = None;
-        let mut keep_on = |error| {
-            self.photos.metrics.failures.count();
-            failed.get_or_insert(error);
-        };
-        let listed = place.list(shard).await.map_err(&mut keep_on);
-        if let Ok(ShardFiles { photos, bytes }) = listed {
-            let has =
-                |id: &PhotoId, size| photos.get(id).is_some_and(|sizes| sizes.contains(&size));
-            let is_complete = |id: &&PhotoId| {
-                PhotoSize::ALL
-                    .into_iter()
-                    .all(|size| size.is_made_later() || has(id, size))
-            };
-            let complete: Vec<_> = needed.iter().filter(is_complete).collect();
-            let missing = needed.len() - complete.len();
-            let without_card = complete.into_iter().filter(|id| !has(id, PhotoSize::Card));
-            self.photos.note_without_card(without_card.copied());
-            let count = photos.len() as u64;
-            // Not by the times of files: their clock can be another one, and wrong.
-            // Another database may need what this one does not know.
-            if others.is_empty()
-                && let Some(now) = self.confirmed_clock.now().await?
-                && let Ok(until) = now.checked_sub(KEPT)
-            {
-                let present = photos.into_keys().collect();
-                let due = self.store.note_orphans(shard, present, now, until).await?;
-                let mut deleted = 0;
-                for id in due {
-                    match place.delete(id).await {
-                        Ok(()) => deleted += 1,
-                        Err(error) => keep_on(error),
-                    }
-                }
-                if deleted > 0 {
-                    info!(
-                        deleted,
-                        "deleted the files of photos that no animal has had for a day"
-                    );
-                }
-            }
-            walk.photos += count;
-            walk.bytes += bytes;
-            walk.missing += missing as u64;
-        }
-        walk.first_error = walk.first_error.take().or(failed);
-        walk.shard = shard.wrapping_add(1);
+        let own_mark =
+            photos::database_mark(&self.store.etag_key(), &self.store.incarnation().await?);
+        let other_marks = place.other_marks(&own_mark).await;
+        let other_marks = self.count_failure(other_marks)?;
+
+        self.tend_shard(place, &mut walk, other_marks.is_empty())
+            .await?;
+        walk.shard = walk.shard.wrapping_add(1);
         if walk.shard != 0 {
             return Ok(true);
         }
-        let WalkProgress {
-            photos,
-            bytes,
-            missing,
-            first_error,
-            ..
-        } = mem::take(&mut *walk);
+        let walk = mem::take(&mut *walk);
+        self.finish_walk(place, walk, &own_mark, &other_marks)
+    }
+
+    /// Looks at the files of the next shard of a walk. Deletes only files of a place that no other database uses,
+    /// because the other database may need what this one does not know.
+    async fn tend_shard(
+        &self,
+        place: &Place,
+        walk: &mut WalkProgress,
+        may_delete: bool,
+    ) -> Result<(), StoreError> {
+        let shard = walk.shard;
+        // The needed photos are read before the files, because the files of a new photo are there before the photo.
+        let needed_photos = self.store.photos_in(shard).await?;
+        let files = match place.list(shard).await {
+            Ok(files) => files,
+            Err(error) => {
+                self.note_failure(walk, error);
+                return Ok(());
+            }
+        };
+
+        let mut photos_without_card = Vec::new();
+        let mut missing_count = 0;
+        for &id in &needed_photos {
+            if !is_complete(&files, id) {
+                missing_count += 1;
+            } else if !has_file(&files, id, PhotoSize::Card) {
+                photos_without_card.push(id);
+            }
+        }
+        self.photos
+            .note_without_card(photos_without_card.into_iter());
+        walk.photos += files.photos.len() as u64;
+        walk.bytes += files.bytes;
+        walk.missing += missing_count;
+
+        if may_delete {
+            self.delete_orphans(place, walk, files).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes the photos of the shard that no animal has, and deletes the files of those that no animal has had for a
+    /// day. The times of the files do not count: their clock can be another one, and wrong.
+    async fn delete_orphans(
+        &self,
+        place: &Place,
+        walk: &mut WalkProgress,
+        files: ShardFiles,
+    ) -> Result<(), StoreError> {
+        let Some(now) = self.confirmed_clock.now().await? else {
+            return Ok(());
+        };
+        let Ok(orphaned_until) = now.checked_sub(ORPHAN_RETENTION) else {
+            return Ok(());
+        };
+        let present_photos = files.photos.into_keys().collect();
+        let due_photos = self
+            .store
+            .note_orphans(walk.shard, present_photos, now, orphaned_until)
+            .await?;
+
+        let mut deleted = 0;
+        for id in due_photos {
+            match place.delete(id).await {
+                Ok(()) => deleted += 1,
+                Err(error) => self.note_failure(walk, error),
+            }
+        }
+        if deleted > 0 {
+            info!(
+                deleted,
+                "deleted the files of photos that no animal has had for a day"
+            );
+        }
+        Ok(())
+    }
+
+    /// Reports the results of a walk through all shards. Returns `false`, or the first failure of the walk.
+    fn finish_walk(
+        &self,
+        place: &Place,
+        walk: WalkProgress,
+        own_mark: &str,
+        other_marks: &[String],
+    ) -> Result<bool, StoreError> {
+        let missing = walk.missing;
+        let database_count = 1 + other_marks.len() as u64;
         self.photos
             .metrics
-            .note([photos, bytes, missing, 1 + others.len() as u64]);
+            .note([walk.photos, walk.bytes, missing, database_count]);
         if missing > 0 {
             warn!(%place, missing, "photos have no files in this place; is it the right one?");
         }
-        if !others.is_empty() {
+        if !other_marks.is_empty() {
             warn!(
                 %place,
-                own,
-                others = others.join(" "),
+                own = own_mark,
+                others = other_marks.join(" "),
                 "the place of photos has marks of other databases in `owners`, or of an earlier copy of \
                  this one, so no files are deleted; delete the marks of databases that no longer use it"
             );
         }
-        first_error.map_or(Ok(false), |error| Err(unavailable(error)))
+        match walk.first_error {
+            Some(error) => Err(unavailable(error)),
+            None => Ok(false),
+        }
     }
 
-    /// Returns the result of work in the place of photos.
-    fn of_place<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
-        done.inspect_err(|_| self.photos.metrics.failures.count())
-            .map_err(unavailable)
+    /// Counts a failure. The walk goes on, and reports its first failure at its end.
+    fn note_failure(&self, walk: &mut WalkProgress, error: io::Error) {
+        self.photos.metrics.failures.count();
+        walk.first_error.get_or_insert(error);
     }
+
+    /// Counts the failure of work in the place of photos. Returns the result.
+    fn count_failure<T>(&self, result: io::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| {
+            self.photos.metrics.failures.count();
+            unavailable(error)
+        })
+    }
+}
+
+/// Whether the files of a shard have this size of a photo.
+fn has_file(files: &ShardFiles, id: PhotoId, size: PhotoSize) -> bool {
+    files
+        .photos
+        .get(&id)
+        .is_some_and(|sizes| sizes.contains(&size))
+}
+
+/// Whether the files of a shard have all sizes of a photo, except those that are made later.
+fn is_complete(files: &ShardFiles, id: PhotoId) -> bool {
+    PhotoSize::ALL
+        .into_iter()
+        .all(|size| size.is_made_later() || has_file(files, id, size))
 }
 
 fn unavailable(error: io::Error) -> StoreError {

@@ -1,4 +1,4 @@
-//! What is in force of a store: what its profile says, else an option of `serve`, else the default.
+//! The facts about a store that are in force: from its profile, or else from an option of `serve`, or else the default.
 
 use petstore_domain::store_area::{
     ContactPage, ContactUrl, Currency, EmailAddress, Language, Profile, StoreKind, StoreName,
@@ -6,7 +6,7 @@ use petstore_domain::store_area::{
 };
 use petstore_store::{StoreError, StoreReader};
 
-/// What holds if the profile does not say it.
+/// The options of `serve` for facts that the profile does not have.
 #[derive(Debug, Clone, Default)]
 pub struct StoreOptions {
     /// The name of the store.
@@ -15,53 +15,53 @@ pub struct StoreOptions {
     pub language: Option<Language>,
     /// The currency of all prices.
     pub currency: Option<Currency>,
-    /// How the public asks for an animal.
+    /// The URL at which the public asks for an animal.
     pub contact: Option<ContactUrl>,
 }
 
-/// A value, and where it comes from.
+/// A value, and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InForce<T> {
-    /// The value.
+    /// The value that is in force.
     pub value: T,
-    /// Where it comes from.
-    pub from: Source,
+    /// The source of the value.
+    pub source: Source,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// From the profile.
+    /// The profile of the store.
     Profile,
-    /// From an option of `serve`.
+    /// An option of `serve`.
     Option,
-    /// From neither.
+    /// The default, because neither has a value.
     Default,
 }
 
-/// How the public asks.
+/// The way on which the public asks for an animal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contact<'a> {
-    /// On a page.
+    /// A page of the profile.
     Page(&'a ContactPage),
-    /// By mail.
+    /// A mail address of the profile.
     Email(&'a EmailAddress),
-    /// By telephone.
+    /// A telephone number of the profile.
     Telephone(&'a TelephoneNumber),
-    /// That of the option.
+    /// The URL of the option.
     Url(&'a ContactUrl),
 }
 
-/// The profile with the options behind it. Members without an option are those of the profile.
+/// The profile of a store, and the options for what it does not say.
 #[derive(Debug, Clone, Default)]
 pub struct StoreFacts {
-    /// What was entered.
+    /// The profile that a manager entered.
     pub profile: Profile,
     options: StoreOptions,
 }
 
 impl StoreFacts {
-    /// Returns the profile with these options behind it.
+    /// Returns the facts of a store with this profile and these options.
     pub fn new(profile: Profile, options: &StoreOptions) -> Self {
         Self {
             profile,
@@ -69,63 +69,60 @@ impl StoreFacts {
         }
     }
 
-    /// Returns those of now.
+    /// Reads the profile and returns the present facts.
     pub async fn read(store: &StoreReader, options: &StoreOptions) -> Result<Self, StoreError> {
         Ok(Self::new(store.profile().await?, options))
     }
 
     /// Returns the name of the store.
     pub fn name(&self) -> InForce<Option<&str>> {
-        let entered = self.profile.name.as_ref().map(StoreName::as_str);
-        first(entered, self.options.name.as_deref())
+        let profile_name = self.profile.name.as_ref().map(StoreName::as_str);
+        InForce::from_first(profile_name, self.options.name.as_deref())
     }
 
     /// Returns the language of the window, and of members who chose none.
     pub fn language(&self) -> InForce<Language> {
-        let InForce { value, from } = first(self.profile.language, self.options.language);
+        let language = InForce::from_first(self.profile.language, self.options.language);
         InForce {
-            value: value.unwrap_or(Language::English),
-            from,
+            value: language.value.unwrap_or(Language::English),
+            source: language.source,
         }
     }
 
-    /// What a sale is called.
+    /// Returns the kind of the store, which decides what a sale is called.
     pub fn kind(&self) -> StoreKind {
         self.profile.kind.unwrap_or(StoreKind::Shop)
     }
 
     /// Returns the currency of all prices.
     pub fn currency(&self) -> InForce<Option<&Currency>> {
-        first(
+        InForce::from_first(
             self.profile.currency.as_ref(),
             self.options.currency.as_ref(),
         )
     }
 
-    /// Where a question leads. The option holds only if the profile names no way at all.
+    /// Returns the way on which the public asks. The option counts only if the profile names no way at all.
     pub fn contact(&self) -> InForce<Option<Contact<'_>>> {
-        let Profile {
-            contact_page,
-            email,
-            telephone,
-            ..
-        } = &self.profile;
-        let entered = contact_page.as_ref().map(Contact::Page);
-        let entered = entered.or(email.as_ref().map(Contact::Email));
-        let entered = entered.or(telephone.as_ref().map(Contact::Telephone));
-        first(entered, self.options.contact.as_ref().map(Contact::Url))
+        let page = self.profile.contact_page.as_ref().map(Contact::Page);
+        let email = self.profile.email.as_ref().map(Contact::Email);
+        let telephone = self.profile.telephone.as_ref().map(Contact::Telephone);
+        let url = self.options.contact.as_ref().map(Contact::Url);
+        InForce::from_first(page.or(email).or(telephone), url)
     }
 }
 
-/// Returns the first of both that is there.
-fn first<T>(entered: Option<T>, option: Option<T>) -> InForce<Option<T>> {
-    let from = match (&entered, &option) {
-        (Some(_), _) => Source::Profile,
-        (None, Some(_)) => Source::Option,
-        (None, None) => Source::Default,
-    };
-    InForce {
-        value: entered.or(option),
-        from,
+impl<T> InForce<Option<T>> {
+    /// Returns the value of the profile, or else the value of the option.
+    fn from_first(profile_value: Option<T>, option_value: Option<T>) -> Self {
+        let source = match (&profile_value, &option_value) {
+            (Some(_), _) => Source::Profile,
+            (None, Some(_)) => Source::Option,
+            (None, None) => Source::Default,
+        };
+        Self {
+            value: profile_value.or(option_value),
+            source,
+        }
     }
 }

@@ -16,11 +16,11 @@ use tracing::warn;
 
 use super::App;
 
-/// How many orders change in one run, so that no run is long.
-const BATCH: u32 = 100;
+/// The number of orders that change in one run, so that no run is long.
+const ORDERS_PER_RUN: u32 = 100;
 
-/// How many changes are forgotten in one run.
-const FORGOTTEN: u32 = 1_000;
+/// The number of changes that are forgotten in one run.
+const FORGOTTEN_CHANGES_PER_RUN: u32 = 1_000;
 
 impl App {
     /// Expires the reservations whose end has passed, each in a transaction of its own.
@@ -30,12 +30,12 @@ impl App {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
-        // Behind those that could not expire in the last step.
-        let after = *self.last_due.lock();
-        let due = self.store.due_orders(after, now, BATCH).await?;
+        // The step begins after the orders that could not expire in the last step.
+        let last_due = *self.last_due.lock();
+        let due_orders = self.store.due_orders(last_due, now, ORDERS_PER_RUN).await?;
         let mut has_expired = false;
-        for &(id, _) in &due {
-            // Decides again in its transaction: the order may have been completed or extended.
+        for &(id, _) in &due_orders {
+            // The transaction decides again: the order may have been completed or extended.
             has_expired |= self
                 .change_order(id, Command::ExpireOrder { id }, now)
                 .await?;
@@ -43,10 +43,9 @@ impl App {
         if has_expired {
             metrics.note(self.store.reservations().await?);
         }
-        // After the last ones, the next call begins again.
-        let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
-        *self.last_due.lock() = last;
-        Ok(last.is_some())
+        let next_start = next_start(&due_orders);
+        *self.last_due.lock() = next_start;
+        Ok(next_start.is_some())
     }
 
     /// Erases the contacts of orders that closed longer ago than the settings say, each in a transaction
@@ -58,18 +57,18 @@ impl App {
         let Ok(closed_until) = now.checked_sub(self.keep_contacts) else {
             return Ok(false);
         };
-        let after = *self.last_contact.lock();
-        let due = self
+        let last_contact = *self.last_contact.lock();
+        let due_orders = self
             .store
-            .contacts_until(closed_until, after, BATCH)
+            .contacts_until(closed_until, last_contact, ORDERS_PER_RUN)
             .await?;
-        for &id in &due {
+        for &id in &due_orders {
             self.change_order(id, Command::EraseContact { id, closed_until }, now)
                 .await?;
         }
-        let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
-        *self.last_contact.lock() = last;
-        Ok(last.is_some())
+        let next_start = next_start(&due_orders);
+        *self.last_contact.lock() = next_start;
+        Ok(next_start.is_some())
     }
 
     /// Carries out a command of the clock about an order. Returns whether it changed something.
@@ -81,13 +80,17 @@ impl App {
     ) -> Result<bool, StoreError> {
         let context = WriteContext::new(Actor::Clock, now);
         let respond = |_: &[Decision]| StoredResponse::default();
-        let executed = self.commands.execute(vec![command], context, respond).await;
-        match executed {
+        let outcome = self.commands.execute(vec![command], context, respond).await;
+        match outcome {
             Ok(ExecutionOutcome::Done { changes, .. }) => Ok(!changes.is_empty()),
-            // Such as for an animal that was withdrawn by hand, or for a row with values that cannot be
+            // For example, the animal was withdrawn by hand, or a row has values that cannot be
             // read. `petstore check` reports it, and the work on other orders goes on.
             Ok(_) | Err(StoreError::Internal(_)) => {
-                warn!(order = id.get(), outcome = ?executed, "the clock cannot change an order");
+                warn!(
+                    order = id.get(),
+                    ?outcome,
+                    "the clock cannot change an order"
+                );
                 Ok(false)
             }
             Err(error) => Err(error),
@@ -102,7 +105,11 @@ impl App {
         let Ok(oldest) = now.checked_sub(self.keep_changes) else {
             return Ok(false);
         };
-        Ok(self.store.forget_changes(oldest..=now, FORGOTTEN).await? >= FORGOTTEN as usize)
+        let forgotten_count = self
+            .store
+            .forget_changes(oldest..=now, FORGOTTEN_CHANGES_PER_RUN)
+            .await?;
+        Ok(forgotten_count >= FORGOTTEN_CHANGES_PER_RUN as usize)
     }
 
     /// Ends the sessions of staff that are too old.
@@ -110,12 +117,11 @@ impl App {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
-        let before = |seconds: i64| {
-            Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
-        };
-        let idle = before(StaffSession::IDLE);
-        let longest = before(StaffSession::LONGEST);
-        self.store.forget_sessions(idle, longest).await?;
+        let used_before = seconds_before(now, StaffSession::IDLE);
+        let begun_before = seconds_before(now, StaffSession::LONGEST);
+        self.store
+            .forget_sessions(used_before, begun_before)
+            .await?;
         Ok(false)
     }
 
@@ -123,4 +129,17 @@ impl App {
     pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
         self.requests.forget(self.clock.as_ref()).await
     }
+}
+
+/// Returns the last of the due orders, after which the next run begins; `None` if this run did all of them.
+fn next_start<T: Copy>(due_orders: &[T]) -> Option<T> {
+    if due_orders.len() < ORDERS_PER_RUN as usize {
+        return None;
+    }
+    due_orders.last().copied()
+}
+
+/// Returns the time that was this number of seconds ago.
+fn seconds_before(now: Timestamp, seconds: i64) -> Timestamp {
+    Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
 }

@@ -136,7 +136,7 @@ impl StoreInput {
     fn fallback_value<'f>(&self, facts: &'f StoreFacts) -> Option<Fallback<'f>> {
         match self.name {
             "name" => Some(Fallback {
-                source: facts.name().from,
+                source: facts.name().source,
                 value: facts.name().value,
                 option: "--store-name",
             }),
@@ -146,12 +146,12 @@ impl StoreInput {
                 option: "",
             }),
             "language" => Some(Fallback {
-                source: facts.language().from,
+                source: facts.language().source,
                 value: Some(name_of(facts.language().value)),
                 option: "--language",
             }),
             "currency" => Some(Fallback {
-                source: facts.currency().from,
+                source: facts.currency().source,
                 value: facts.currency().value.map(Currency::as_str),
                 option: "--currency",
             }),

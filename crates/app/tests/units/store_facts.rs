@@ -13,28 +13,28 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
         none.name(),
         InForce {
             value: None,
-            from: Source::Default
+            source: Source::Default
         }
     );
     assert_eq!(
         none.language(),
         InForce {
             value: Language::English,
-            from: Source::Default
+            source: Source::Default
         }
     );
     assert_eq!(
         none.currency(),
         InForce {
             value: None,
-            from: Source::Default
+            source: Source::Default
         }
     );
     assert_eq!(
         none.contact(),
         InForce {
             value: None,
-            from: Source::Default
+            source: Source::Default
         }
     );
     let (euro, pound) = (Currency::new("EUR").unwrap(), Currency::new("GBP").unwrap());
@@ -46,26 +46,26 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
         contact: Some(url),
     };
     let facts = StoreFacts::new(Profile::default(), &options);
-    let from = Source::Option;
+    let source = Source::Option;
     assert_eq!(
         facts.name(),
         InForce {
             value: Some("Paws"),
-            from
+            source
         }
     );
     assert_eq!(
         facts.language(),
         InForce {
             value: Language::German,
-            from
+            source
         }
     );
     assert_eq!(
         facts.currency(),
         InForce {
             value: Some(&euro),
-            from
+            source
         }
     );
     let contact = options.contact.as_ref().map(Contact::Url);
@@ -73,7 +73,7 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
         facts.contact(),
         InForce {
             value: contact,
-            from
+            source
         }
     );
     let email = EmailAddress::new("a@b".to_owned());
@@ -87,32 +87,32 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
         ..Profile::default()
     };
     let facts = StoreFacts::new(profile.clone(), &options);
-    let from = Source::Profile;
+    let source = Source::Profile;
     assert_eq!(
         facts.name(),
         InForce {
             value: Some("Claws"),
-            from
+            source
         }
     );
     assert_eq!(
         facts.language(),
         InForce {
             value: Language::French,
-            from
+            source
         }
     );
     assert_eq!(
         facts.currency(),
         InForce {
             value: Some(&pound),
-            from
+            source
         }
     );
     let value = email.as_ref().map(Contact::Email);
-    assert_eq!(facts.contact(), InForce { value, from });
+    assert_eq!(facts.contact(), InForce { value, source });
     profile.email = None;
     let facts = StoreFacts::new(profile, &options);
     let value = telephone.as_ref().map(Contact::Telephone);
-    assert_eq!(facts.contact(), InForce { value, from });
+    assert_eq!(facts.contact(), InForce { value, source });
 }
