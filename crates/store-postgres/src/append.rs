@@ -5,7 +5,10 @@ use petstore_store::{
     journal_rows::{LogEntry, Origin},
 };
 
-use super::writes::Write;
+use super::{
+    rows::{integer_or_null, text_or_null},
+    writes::Write,
+};
 
 /// Adds changes in this order, in the transaction that makes them and after its other statements. So
 /// the ids are drawn while the transaction holds the locks of all rows that it changes: a later change
@@ -15,35 +18,30 @@ const APPEND: &str = "INSERT INTO changes
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[],
         $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[])";
 
-/// Adds these changes. See [`APPEND`].
+/// Returns the statement that adds these changes, in their order; `None` without changes.
 pub(super) fn append<'v>(
     entries: impl IntoIterator<Item = (&'v LogEntry, Origin<'v>)>,
 ) -> Option<Write<'v>> {
-    let rows = entries.into_iter().map(
-        |(
-            entry,
-            Origin {
-                at,
-                actor,
-                request_id,
-            },
-        )| {
-            let text = |text: Option<&'v str>| text.map_or(Value::Null, Value::Text);
-            let number = |number: Option<i64>| number.map_or(Value::Null, Value::Integer);
-            vec![
-                Value::Integer(at),
-                Value::Text(actor.actor.kind()),
-                number(actor.actor.id()),
-                text(actor.name.as_deref()),
-                text(request_id),
-                Value::Text(entry.kind.as_str()),
-                number(entry.subject),
-                number(entry.version),
-                number(entry.pet),
-                text(entry.before.as_deref()),
-                text(entry.after.as_deref()),
-            ]
-        },
-    );
-    Write::of_rows(APPEND, rows)
+    let rows = entries
+        .into_iter()
+        .map(|(entry, origin)| row(entry, &origin));
+    Write::from_rows(APPEND, rows)
+}
+
+/// Returns the row of a change, in the order of the columns of [`APPEND`].
+fn row<'v>(entry: &'v LogEntry, origin: &Origin<'v>) -> Vec<Value<'v>> {
+    let actor = origin.actor;
+    vec![
+        Value::Integer(origin.at),
+        Value::Text(actor.actor.kind()),
+        integer_or_null(actor.actor.id()),
+        text_or_null(actor.name.as_deref()),
+        text_or_null(origin.request_id),
+        Value::Text(entry.kind.as_str()),
+        integer_or_null(entry.subject),
+        integer_or_null(entry.version),
+        integer_or_null(entry.pet),
+        text_or_null(entry.before.as_deref()),
+        text_or_null(entry.after.as_deref()),
+    ]
 }

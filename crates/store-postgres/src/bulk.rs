@@ -15,10 +15,10 @@ use petstore_store::{
 use tokio::runtime::{self, Runtime};
 use tokio_postgres::{Client, Row};
 
-use super::{cannot_read, numbering, pool::Connection, store_area::lists, url::PostgresUrl};
+use super::{numbering, pool::Connection, store_area::lists, url::PostgresUrl};
 
-/// A statement may take as long as the amount of data, and the other side, require. But creates
-/// queue behind a statement that waits for a lock, so that wait is limited. Whole tables are read.
+/// The settings for whole tables. A statement may take as long as the amount of data, and the other side,
+/// require. But creates queue behind a statement that waits for a lock, so that wait is limited.
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
     RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
 
@@ -29,17 +29,16 @@ pub struct Blocking {
 }
 
 impl Blocking {
-    /// Connects to the database at `url`. See [`super::prepare`].
+    /// Connects to the database at `url`, and migrates its schema if `mode` allows.
     pub(super) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
-        let failed = |cause| OpenError::Io {
-            path: url.to_string(),
-            cause,
-        };
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| failed(Arc::new(error)))?;
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| super::cannot_open(url, Arc::new(error)))?;
         let (_, session) = runtime.block_on(super::prepare(url, mode))?;
-        let set = runtime.block_on(session.client.batch_execute(SETTINGS));
-        set.map_err(|error| failed(Arc::new(error)))?;
+        runtime
+            .block_on(session.client.batch_execute(SETTINGS))
+            .map_err(|error| super::cannot_open(url, Arc::new(error)))?;
         Ok(Self {
             connection: Connection::new(session),
             runtime,
@@ -51,26 +50,29 @@ impl Blocking {
         &'s self,
         work: impl FnOnce(&'s Client) -> F,
     ) -> Result<T, StoreError> {
-        let done = self.runtime.block_on(work(&self.connection));
-        done.map_err(|error| StoreError::from(error.into()))
+        self.runtime
+            .block_on(work(&self.connection))
+            .map_err(|error| StoreError::from(error.into()))
     }
 }
 
-/// The first query takes the snapshot for all later reads.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
+/// The beginning of a snapshot. The first query takes the snapshot for all later reads.
+const BEGIN_SNAPSHOT: &str =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 
-/// See `petstore_databases::snapshot`.
+/// Opens a connection that sees the database at `url` at one moment. It changes nothing.
 pub fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
     let connection = Blocking::open(url, OpenMode::AsIs)?;
-    let begun = connection.wait(|client| client.batch_execute(BEGIN));
-    begun.map_err(|error| cannot_read(url, error))?;
-    Ok(connection)
+    match connection.wait(|client| client.batch_execute(BEGIN_SNAPSHOT)) {
+        Ok(()) => Ok(connection),
+        Err(error) => Err(super::cannot_open(url, Arc::new(error))),
+    }
 }
 
 impl CatalogueConnection for Blocking {
     type Sql = Connection;
 
-    const CHANGES: &'static str = numbering::ALL;
+    const CHANGES: &'static str = numbering::ALL_CHANGES;
     /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
     /// ids.
     const LAST_IDS: &'static str =
@@ -87,8 +89,8 @@ impl CatalogueConnection for Blocking {
         lists::select_all(table)
     }
 
-    fn run<W: Sync, T>(&mut self, what: &W, work: Work<Connection, W, T>) -> Result<T, Failure> {
-        self.runtime.block_on(work(&mut self.connection, what))
+    fn run<W: Sync, T>(&mut self, input: &W, work: Work<Connection, W, T>) -> Result<T, Failure> {
+        self.runtime.block_on(work(&mut self.connection, input))
     }
 
     fn for_each_row(
@@ -98,11 +100,9 @@ impl CatalogueConnection for Blocking {
         mut show: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
         let values = values.iter().map(|value| value.for_postgres());
-        let mut rows = pin!(
-            self.runtime
-                .block_on(self.connection.query_raw(sql, values))?
-        );
-        // Called outside of `block_on`, because it may wait for another connection.
+        let query = self.connection.query_raw(sql, values);
+        let mut rows = pin!(self.runtime.block_on(query)?);
+        // `show` is called outside of `block_on`, because it may wait for another connection.
         while let Some(row) = self.runtime.block_on(rows.try_next())? {
             if show(&row)?.is_break() {
                 break;
@@ -112,7 +112,9 @@ impl CatalogueConnection for Blocking {
     }
 
     fn values(row: &Row) -> Result<Vec<Value<'_>>, Failure> {
-        (0..row.len()).map(|at| Ok(row.try_get(at)?)).collect()
+        (0..row.len())
+            .map(|column| Ok(row.try_get(column)?))
+            .collect()
     }
 
     fn is_content_error(error: &Failure) -> bool {

@@ -1,9 +1,11 @@
-//! Whether the rows of a database agree with each other. PostgreSQL itself checks each row when it is
+//! Checks whether the rows of a database agree with each other. PostgreSQL itself checks each row when it is
 //! written, and `pg_amcheck` checks pages and indexes.
+
+use std::sync::Arc;
 
 use petstore_domain::pet::HIGHEST_EXPECTED;
 use petstore_store::{
-    OpenError,
+    OpenError, StoreError,
     check::{self, Checkup, DISAGREEMENTS},
     check_rows::{check_api_keys, check_values, report_rows},
     drivers::postgres::Failure,
@@ -12,55 +14,57 @@ use petstore_store::{
 use super::{
     PostgresUrl,
     bulk::{Blocking, snapshot},
-    cannot_read,
+    cannot_open,
 };
 
-/// Without one of these, the service rejects writes that it should not, or accepts others.
-const INDEXES: &str =
+/// The indexes that are missing or incomplete. Without one of them, the service rejects writes that it should
+/// not, or accepts others.
+const MISSING_INDEXES: &str =
     "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
         'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name
     WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)";
-/// An identifier below the highest one would be given twice.
-const SEQUENCES: &str = "SELECT name FROM (VALUES
+/// The sequences that would give an identifier twice, because they are below the highest one.
+const SEQUENCES_BEHIND: &str = "SELECT name FROM (VALUES
         ('pets', (SELECT max(id) FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets)
             AS pets), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids)),
         ('orders', (SELECT max(id) FROM orders),
             (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids)))
-    AS of (name, highest, last) WHERE highest > last";
-const EXHAUSTED: &str = "SELECT sequencename::text FROM pg_sequences
+    AS sequence (name, highest, last) WHERE highest > last";
+/// The sequences that have passed the identifier $1.
+const EXHAUSTED_SEQUENCES: &str = "SELECT sequencename::text FROM pg_sequences
     WHERE schemaname = current_schema() AND last_value > $1";
 
-/// See [`petstore_store::check`].
+/// Checks the database at `url`, like [`petstore_store::check`].
 pub fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
-    read(&mut snapshot(url)?).map_err(|error| cannot_read(url, error.into()))
+    let mut connection = snapshot(url)?;
+    match check_rows(&mut connection) {
+        Ok(checkup) => Ok(checkup),
+        Err(failure) => Err(cannot_open(url, Arc::new(StoreError::from(failure)))),
+    }
 }
 
-fn read(on: &mut Blocking) -> Result<Checkup, Failure> {
-    let mut found = Checkup::default();
-    let disagreements = DISAGREEMENTS.map(|(problem, find)| (problem.to_owned(), find.to_owned()));
-    for (problem, find) in disagreements
-        .into_iter()
-        .chain(check::impossible_values("id"))
-    {
-        report_rows::<_, i64>(on, &problem, &find, &[], &mut found)?;
+/// Runs the statements that find problems, and reports what they find.
+fn check_rows(connection: &mut Blocking) -> Result<Checkup, Failure> {
+    let mut checkup = Checkup::default();
+    for (problem, statement) in DISAGREEMENTS {
+        report_rows::<_, i64>(connection, problem, statement, &[], &mut checkup)?;
     }
-    found.animals = check_values(on, &mut found)?;
-    for (find, problem) in [
-        (INDEXES, "the index {} is missing or incomplete"),
-        (
-            SEQUENCES,
-            "the sequence of ids does not contain the last id of {}",
-        ),
-    ] {
-        report_rows::<_, String>(on, problem, find, &[], &mut found)?;
+    for (problem, statement) in check::impossible_values("id") {
+        report_rows::<_, i64>(connection, &problem, &statement, &[], &mut checkup)?;
     }
+    checkup.animals = check_values(connection, &mut checkup)?;
+
+    let problem = "the index {} is missing or incomplete";
+    report_rows::<_, String>(connection, problem, MISSING_INDEXES, &[], &mut checkup)?;
+    let problem = "the sequence of ids does not contain the last id of {}";
+    report_rows::<_, String>(connection, problem, SEQUENCES_BEHIND, &[], &mut checkup)?;
     report_rows::<_, String>(
-        on,
+        connection,
         &check::exhausted_ids_problem(),
-        EXHAUSTED,
+        EXHAUSTED_SEQUENCES,
         &[&HIGHEST_EXPECTED],
-        &mut found,
+        &mut checkup,
     )?;
-    check_api_keys(on, &mut found)?;
-    Ok(found)
+    check_api_keys(connection, &mut checkup)?;
+    Ok(checkup)
 }

@@ -25,11 +25,11 @@ use super::{
     url::PostgresUrl,
 };
 
-/// How long one server may take, from the first packet until it is known whether it accepts writes.
-/// A server that hangs must leave time for the others.
+/// The time limit for one server, from the first packet until it is known whether it accepts writes.
+/// A server that hangs must leave time for the next servers.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a server may take to receive a cancellation.
+/// The time limit for sending a cancellation to a server.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The settings of a session. A statement that hangs ends, even if its request was dropped.
@@ -60,9 +60,12 @@ pub(super) struct Unreachable {
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
         let advice = advice(error);
-        let text = chain(error).replace('\n', " ");
+        let mut text = chain(error).replace('\n', " ");
+        if let Some(advice) = advice {
+            text = format!("{text}; {advice}");
+        }
         Self {
-            text: advice.map_or_else(|| text.clone(), |advice| format!("{text}; {advice}")),
+            text,
             is_permanent: advice.is_some() && error.code().is_some(),
         }
     }
@@ -70,7 +73,7 @@ impl From<&tokio_postgres::Error> for Unreachable {
 
 impl Unreachable {
     /// Returns the error of a command that could not open the database at `url`.
-    pub(super) fn opening(self, url: &str) -> OpenError {
+    pub(super) fn into_open_error(self, url: &str) -> OpenError {
         let path = url.to_owned();
         if self.is_permanent {
             return OpenError::BadSetting {
@@ -97,24 +100,29 @@ fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Some(
             "GRANT the role what it needs, or run the command as the owner of the database (docs/postgres.md)",
         ),
-        Some(_) => None,
-        None => is_about_certificate(error).then_some(
+        None if is_about_certificate(error) => Some(
             "name the file with the authority of the server's certificate with sslrootcert; a certificate \
              that signed itself works only with sslmode=require",
         ),
+        Some(_) | None => None,
     }
 }
 
 /// Whether the certificate of the server was refused.
 fn is_about_certificate(error: &tokio_postgres::Error) -> bool {
-    let cause = error
-        .source()
-        .and_then(<dyn Error>::downcast_ref::<io::Error>);
-    let cause = cause.and_then(|cause| cause.get_ref()?.downcast_ref::<rustls::Error>());
-    matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
+    let Some(source) = error.source() else {
+        return false;
+    };
+    let Some(io_error) = source.downcast_ref::<io::Error>() else {
+        return false;
+    };
+    let tls_error = io_error
+        .get_ref()
+        .and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    matches!(tls_error, Some(rustls::Error::InvalidCertificate(_)))
 }
 
-/// Knows the servers of a cluster.
+/// The servers of a cluster, and which of them accepts writes.
 pub(super) struct Connector {
     servers: Vec<Config>,
     tls: Option<Tls>,
@@ -126,7 +134,7 @@ pub(super) struct Connector {
 /// A connection to the database, with its settings.
 pub(super) struct Session {
     pub(super) client: Client,
-    /// Its index in the [`Connector`]'s list.
+    /// The index of its server in the list of the [`Connector`].
     server: usize,
     tls: Option<Tls>,
     /// The task that moves bytes between the client and the socket.
@@ -134,26 +142,25 @@ pub(super) struct Session {
 }
 
 impl Connector {
+    /// Creates a connector for the servers of this URL, without connecting to them.
     pub(super) fn new(url: &PostgresUrl) -> Result<Self, TlsError> {
-        let servers = url.servers().to_vec();
         Ok(Self {
-            servers,
+            servers: url.servers().to_vec(),
             tls: Tls::new(url)?,
             primary: AtomicUsize::new(0),
         })
     }
 
-    /// Connects to the first server that accepts writes.
+    /// Connects to the first server that accepts writes. The search begins at the server that did so last.
     pub(super) async fn connect(&self) -> Result<Session, Unreachable> {
-        let first = self.primary.load(Ordering::Relaxed);
+        let first_index = self.primary.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
         let mut is_permanent = true;
         for step in 0..self.servers.len() {
-            let number = (first + step) % self.servers.len();
-            let server = &self.servers[number];
-            let reason = match time::timeout(SERVER_TIMEOUT, self.connect_to(number)).await {
+            let index = (first_index + step) % self.servers.len();
+            let reason = match time::timeout(SERVER_TIMEOUT, self.connect_to(index)).await {
                 Ok(Ok(session)) => {
-                    self.primary.store(number, Ordering::Relaxed);
+                    self.primary.store(index, Ordering::Relaxed);
                     return Ok(session);
                 }
                 Ok(Err(error)) => {
@@ -166,7 +173,8 @@ impl Connector {
                     format!("no response within {} seconds", SERVER_TIMEOUT.as_secs())
                 }
             };
-            reasons.push(format!("{}: {reason}", name(server)));
+            let name = server_name(&self.servers[index]);
+            reasons.push(format!("{name}: {reason}"));
         }
         Err(Unreachable {
             text: reasons.join("; "),
@@ -174,7 +182,7 @@ impl Connector {
         })
     }
 
-    /// Whether this is a session with the current primary, as far as known.
+    /// Whether this is a session with the server that is believed to be the primary.
     pub(super) fn is_with_primary(&self, session: &Session) -> bool {
         session.server == self.primary.load(Ordering::Relaxed)
     }
@@ -183,36 +191,37 @@ impl Connector {
     /// former primary that was not told about a failover hangs in every write, waiting for its
     /// standbys.
     pub(super) fn suspect(&self, session: &Session) {
-        let next = (session.server + 1) % self.servers.len();
-        let relaxed = Ordering::Relaxed;
-        let _ = self
-            .primary
-            .compare_exchange(session.server, next, relaxed, relaxed);
+        let next_index = (session.server + 1) % self.servers.len();
+        // If it fails, another server has become the primary already.
+        let _ = self.primary.compare_exchange(
+            session.server,
+            next_index,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
     }
 
-    async fn connect_to(&self, number: usize) -> Result<Session, tokio_postgres::Error> {
-        let server = &self.servers[number];
+    /// Connects to the server with this index, and applies [`SETTINGS`].
+    async fn connect_to(&self, index: usize) -> Result<Session, tokio_postgres::Error> {
+        let mut server = self.servers[index].clone();
         // PostgreSQL does not use TLS over Unix sockets.
         let is_local = matches!(server.get_hosts().first(), Some(Host::Unix(_)));
-        let tls = self.tls.as_ref().filter(|_| !is_local).cloned();
-        let (client, driver) = match tls.clone() {
-            Some(tls) => {
-                let (client, connection) = server.connect(tls).await?;
-                (client, tokio::spawn(async { drop(connection.await) }))
-            }
-            None if is_local => {
-                let mut server = server.clone();
-                let (client, connection) = server.ssl_mode(SslMode::Disable).connect(NoTls).await?;
-                (client, tokio::spawn(async { drop(connection.await) }))
-            }
-            None => {
-                let (client, connection) = server.connect(NoTls).await?;
-                (client, tokio::spawn(async { drop(connection.await) }))
-            }
+        let tls = if is_local {
+            server.ssl_mode(SslMode::Disable);
+            None
+        } else {
+            self.tls.clone()
+        };
+        let (client, driver) = if let Some(tls) = tls.clone() {
+            let (client, connection) = server.connect(tls).await?;
+            (client, tokio::spawn(async { drop(connection.await) }))
+        } else {
+            let (client, connection) = server.connect(NoTls).await?;
+            (client, tokio::spawn(async { drop(connection.await) }))
         };
         let session = Session {
             client,
-            server: number,
+            server: index,
             tls,
             driver,
         };
@@ -222,28 +231,26 @@ impl Connector {
 }
 
 impl Session {
-    /// Asks the server, over a separate connection, to cancel the running statement. Whether it did
-    /// is unknown.
+    /// Asks the server, over a separate connection, to cancel the running statement. It is unknown whether
+    /// the server does so.
     pub(super) async fn cancel(&self) {
         let token = self.client.cancel_token();
-        let cancelled = async {
-            match self.tls.clone() {
-                Some(tls) => token.cancel_query(tls).await,
-                None => token.cancel_query(NoTls).await,
-            }
+        let _ = match self.tls.clone() {
+            Some(tls) => time::timeout(CANCEL_TIMEOUT, token.cancel_query(tls)).await,
+            None => time::timeout(CANCEL_TIMEOUT, token.cancel_query(NoTls)).await,
         };
-        let _ = time::timeout(CANCEL_TIMEOUT, cancelled).await;
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Otherwise it would wait for the last response, perhaps forever.
+        // Without this, the task would wait for the last response, perhaps forever.
         self.driver.abort();
     }
 }
 
-fn name(server: &Config) -> String {
+/// Returns the host of a server, for messages.
+fn server_name(server: &Config) -> String {
     match server.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         Some(Host::Unix(path)) => path.display().to_string(),

@@ -1,10 +1,11 @@
-//! Where COPY adds rows.
+//! The tables and columns to which COPY adds rows.
 
 use std::sync::LazyLock;
 
 use petstore_store::{bulk::CopiedTable, tables};
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
+/// The columns of the tables of resources, in the order of [`tables::Table::ALL`].
 static COLUMNS: LazyLock<[String; 4]> =
     LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
 
@@ -15,7 +16,7 @@ pub(super) struct CopyTarget {
     columns: &'static str,
 }
 
-/// Animals whose identifiers the database gives.
+/// The target for animals whose identifiers the database gives.
 pub(super) const NEW_PETS: CopyTarget = CopyTarget {
     table: "pets",
     columns: "name, category_id, status, created_at, updated_at",
@@ -47,14 +48,11 @@ impl From<tables::Table> for CopyTarget {
 }
 
 impl From<&'static CopiedTable> for CopyTarget {
-    fn from(
-        &CopiedTable {
-            name: table,
-            columns,
-            ..
-        }: &'static CopiedTable,
-    ) -> Self {
-        Self { table, columns }
+    fn from(table: &'static CopiedTable) -> Self {
+        Self {
+            table: table.name,
+            columns: table.columns,
+        }
     }
 }
 

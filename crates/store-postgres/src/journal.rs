@@ -29,8 +29,10 @@ pub(super) const HISTORY: &str = concat!(
     WHERE seq < $2 ORDER BY id DESC LIMIT $3"
 );
 pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
-/// The last change above $1 and below $2 before whose run, and in it, all are older than $3; $1 if
-/// there is none.
+/// Expands to a statement for the last change above $1 and below $2 such that all changes of its run and
+/// of the runs before are older than $3; $1 if there is none.
+///
+/// It is a macro because only literals can be joined into a constant, such as [`NEWEST_OLDER`].
 macro_rules! last_older {
     () => {
         "SELECT coalesce((
@@ -39,7 +41,7 @@ macro_rules! last_older {
     };
 }
 pub(super) const LAST_OLDER: &str = last_older!();
-/// The last change of the run after that one.
+/// The last change of the run after the change of [`LAST_OLDER`].
 pub(super) const NEWEST_OLDER: &str = concat!(
     "SELECT greatest(last, (
         SELECT seq + length - 1 FROM change_numbers WHERE seq <= last + 1 ORDER BY seq DESC LIMIT 1))
@@ -57,12 +59,12 @@ pub(super) const AUDIT_CHANGES: [&str; 2] = [
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), ""),
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), "DESC"),
 ];
-/// Records an act of administration.
+/// The statement that records an act of administration.
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
-/// The last of the changes above $1 and up to $4 that is to be forgotten, not the newest one, and not
-/// needed any more.
+/// The last of the changes above $1 and up to $4 that can be forgotten: old enough, not the newest one, and
+/// needed by no webhook.
 const LAST_FORGOTTEN: &str = concat!(
     "WITH part AS (SELECT seq AS number, at FROM ",
     numbered!("$1", "$4"),
@@ -72,8 +74,8 @@ const LAST_FORGOTTEN: &str = concat!(
     journal_rows::undelivered!(),
     ", (SELECT last FROM change_log))"
 );
-/// Deletes the changes up to $1.
-const FORGET: &str = "WITH runs AS (
+/// The statement that deletes the changes up to $1.
+const FORGET_CHANGES: &str = "WITH runs AS (
         SELECT id, least(length, $1 - seq + 1) AS length FROM change_numbers WHERE seq <= $1
     ), gone AS (
         DELETE FROM change_numbers WHERE seq <= $1 AND seq + length - 1 <= $1
@@ -88,21 +90,29 @@ const FORGET: &str = "WITH runs AS (
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
 
-/// See [`petstore_store::Journal::forget_changes`].
-pub(super) async fn forget(
+/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the first
+/// one with a time from `kept_from` to `kept_until`, in milliseconds. Returns the number of deleted rows,
+/// at most `limit`.
+pub(super) async fn forget_changes(
     connection: &mut Connection,
-    [from, to]: [i64; 2],
+    kept_from: i64,
+    kept_until: i64,
     limit: i64,
 ) -> Result<usize, Failure> {
+    const FIRST_COLUMN: usize = 2;
+
     let state = connection.query_one(STATE, &[]).await?;
-    let first = state.try_get::<_, i64>(2)? - 1;
-    let parameters: [&(dyn ToSql + Sync); 4] = [&first, &from, &to, &(first + limit)];
-    let oldest = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
-    let mut forgotten = connection
-        .execute(FORGET_ACTS, &[&limit, &from, &to])
+    let before_first = state.try_get::<_, i64>(FIRST_COLUMN)? - 1;
+    let end = before_first + limit;
+    let parameters: [&(dyn ToSql + Sync); 4] = [&before_first, &kept_from, &kept_until, &end];
+    let last_forgotten = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
+
+    let mut deleted_rows = connection
+        .execute(FORGET_ACTS, &[&limit, &kept_from, &kept_until])
         .await?;
-    if let Some(last) = oldest.try_get::<_, Option<i64>>(0)? {
-        forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
+    if let Some(last) = last_forgotten.try_get::<_, Option<i64>>(0)? {
+        let deleted_changes = connection.execute(FORGET_CHANGES, &[&last]).await?;
+        deleted_rows = deleted_rows.max(deleted_changes);
     }
-    Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+    Ok(usize::try_from(deleted_rows).unwrap_or(usize::MAX))
 }

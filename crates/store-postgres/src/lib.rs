@@ -37,6 +37,7 @@ use petstore_observe::metrics::Exposition;
 use petstore_store::{Cause, Health, OpenError, OpenMode, StoreError, cause};
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::sync::Semaphore;
+use tokio_postgres::types::FromSql;
 
 pub use self::{bulk::snapshot, check::check};
 use self::{
@@ -53,7 +54,7 @@ pub struct PostgresStore {
     runner: Arc<Runner>,
     creates: Creates,
     commands: Commands,
-    /// Runs one probe at a time, so that readiness checks use at most one connection.
+    /// The permit for a probe. One runs at a time, so that readiness checks use at most one connection.
     probes: Semaphore,
     etag_key: [u8; 32],
 }
@@ -67,60 +68,72 @@ impl PostgresStore {
         connections: NonZeroU32,
         random: &mut StdRng,
     ) -> Result<Self, OpenError> {
-        let failed = |cause: Cause| OpenError::Io {
-            path: url.to_string(),
-            cause,
-        };
         let (connector, session) = prepare(url, mode).await?;
-        let key = session
-            .client
-            .query_one("SELECT key FROM etag_key", &[])
-            .await;
-        let key = key.and_then(|row| row.try_get::<_, Vec<u8>>(0));
-        let key = key.map_err(|error| migrations::cannot_open(&url.to_string(), &error))?;
-        let pool = Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?;
+        let etag_key = read_etag_key(&session, url).await?;
+        let pool =
+            Pool::new(connector, connections).map_err(|error| cannot_open(url, Arc::new(error)))?;
         let runner = Arc::new(Runner::new(pool, StdRng::from_rng(random)));
         Ok(Self {
             creates: Creates::start(Arc::clone(&runner), creates::work),
             commands: Commands::start(Arc::clone(&runner), commands::work),
             runner,
             probes: Semaphore::new(1),
-            etag_key: key
-                .try_into()
-                .map_err(|_| failed(cause("the key in etag_key does not have 32 bytes")))?,
+            etag_key,
         })
     }
 }
 
 /// Connects to the database at `url`, and migrates its schema if `mode` allows.
 async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
-    let shown = url.to_string();
-    let connector = Connector::new(url).map_err(|error| OpenError::BadSetting {
-        path: shown.clone(),
-        what: error.to_string(),
-    })?;
+    let path = url.to_string();
+    let connector = match Connector::new(url) {
+        Ok(connector) => connector,
+        Err(error) => {
+            let what = error.to_string();
+            return Err(OpenError::BadSetting { path, what });
+        }
+    };
     let mut session = connector
         .connect()
         .await
-        .map_err(|error| error.opening(&shown))?;
-    let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
-    let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
-    let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
+        .map_err(|error| error.into_open_error(&path))?;
+
+    let encoding: String = query_value(&session, "SHOW server_encoding")
+        .await
+        .map_err(|error| migrations::cannot_open(&path, &error))?;
     if !["UTF8", "utf8"].contains(&encoding.as_str()) {
         let what = format!(
             "its encoding is {encoding}, but must be UTF8; create another database with \
              createdb --encoding UTF8 --template template0"
         );
-        return Err(OpenError::BadSetting { path: shown, what });
+        return Err(OpenError::BadSetting { path, what });
     }
-    migrations::run(&mut session, mode, &shown).await?;
+    migrations::run(&mut session, mode, &path).await?;
     Ok((connector, session))
 }
 
-fn cannot_read(url: &PostgresUrl, error: StoreError) -> OpenError {
+async fn read_etag_key(session: &Session, url: &PostgresUrl) -> Result<[u8; 32], OpenError> {
+    let key: Vec<u8> = query_value(session, "SELECT key FROM etag_key")
+        .await
+        .map_err(|error| migrations::cannot_open(&url.to_string(), &error))?;
+    key.try_into().map_err(|_| {
+        let message = "the key in etag_key does not have 32 bytes";
+        cannot_open(url, cause(message))
+    })
+}
+
+/// Returns the value in the only row of a result.
+async fn query_value<T: for<'r> FromSql<'r>>(
+    session: &Session,
+    sql: &str,
+) -> Result<T, tokio_postgres::Error> {
+    session.client.query_one(sql, &[]).await?.try_get(0)
+}
+
+fn cannot_open(url: &PostgresUrl, cause: Cause) -> OpenError {
     OpenError::Io {
         path: url.to_string(),
-        cause: Arc::new(error),
+        cause,
     }
 }
 
@@ -129,11 +142,13 @@ impl Health for PostgresStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
         let _permit = self.probes.acquire().await;
         self.runner
-            .run(Access::Write, (), |on, ()| probe::probe(on).boxed())
+            .run(Access::Write, (), |connection, ()| {
+                probe::probe(connection).boxed()
+            })
             .await
     }
 
-    /// A server can always come back.
+    /// Waits forever, because a server can always come back.
     async fn wait_for_end(&self) -> StoreError {
         std::future::pending().await
     }

@@ -1,14 +1,15 @@
 //! Adds a whole catalogue in one transaction, with COPY.
 
-use std::{collections::VecDeque, mem, pin::Pin};
+mod copying;
+
+use std::collections::VecDeque;
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
     Actor, NewPet, PetId, WriteContext,
     store_area::{
-        Act, FieldDefinition, FieldSet, FieldValues, FirstStep, Order, Owner, PhotoId, Profile,
-        Resource, StorePet,
+        Act, FieldDefinition, FieldSet, FieldValues, FirstStep, Profile, Resource, StorePet,
     },
 };
 use petstore_store::{
@@ -18,27 +19,24 @@ use petstore_store::{
     drivers::postgres::Failure,
     journal_rows::{ImportSummary, LogEntry},
     request_rows::NEWEST_MARK,
-    tables::{self, values},
     whole::CatalogueConnection,
 };
-use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
+use tokio_postgres::types::ToSql;
 
+use self::copying::{CurrentCopy, WaitingRows};
 use super::{
-    append::append,
-    bulk::Blocking,
-    copy_target::{self, CopyTarget},
-    numbering,
-    rows::pet_id,
-    url::PostgresUrl,
+    append::append, bulk::Blocking, copy_target, numbering, rows::pet_id, url::PostgresUrl,
 };
 
-/// Until the end of the transaction, no other process takes an identifier or adds an animal.
+/// Until the end of the transaction, this prevents other processes from drawing an identifier or adding
+/// an animal.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
 const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
-/// The animals of this import, among those of others.
-const ADDED: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
-/// A rollback does not undo this. At worst, identifiers are skipped.
-const CONTINUE: [&str; 5] = [
+/// The first and the last animal of this import. Other processes may have added animals between them.
+const ADDED_PETS: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
+/// The statements after which each sequence continues behind the highest identifier. A rollback does not
+/// undo them. At worst, identifiers are skipped.
+const CONTINUE_SEQUENCES: [&str; 5] = [
     "SELECT setval('pets_ids', $1) FROM pets_ids WHERE last_value < $1 OR NOT is_called",
     "SELECT setval('orders_ids', $1) FROM orders_ids WHERE last_value < $1 OR NOT is_called",
     "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)",
@@ -46,170 +44,116 @@ const CONTINUE: [&str; 5] = [
     "SELECT setval('webhook_ids', $1) FROM webhook_ids WHERE last_value < $1 OR NOT is_called",
 ];
 
-/// So many contacts are added at once.
-const MANY_CONTACTS: usize = 1_000;
-const DRAW: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
-/// How many identifiers are drawn at a time.
-const DRAWN: i64 = 1_000;
+const DRAW_IDS: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
+/// The number of identifiers that are drawn at a time.
+const DRAWN_IDS: i64 = 1_000;
 
-/// How many unique values wait for the next COPY of them.
-const WAITING_KEYS: usize = 10_000;
-
-/// See [`Load`].
+/// A transaction that adds a whole catalogue to a database.
 pub struct PostgresLoad {
-    /// The contacts of orders that were added, which are still to be added.
-    contacts: Vec<(i64, String)>,
-    /// The current COPY. A connection has only one at a time.
-    copying: Option<(CopyTarget, Pin<Box<BinaryCopyInWriter>>)>,
     connection: Blocking,
-    /// Of the marks after remembered requests.
+    /// The current COPY. A connection has only one at a time.
+    current_copy: Option<CurrentCopy>,
+    waiting_rows: WaitingRows,
+    /// The newest mark for the age of remembered requests.
     newest_mark: i64,
-    /// The highest identifier of an animal before, if the store gives the next ones.
-    last_before: i64,
-    added: ImportSummary,
-    /// With which unique values are known.
+    /// The highest identifier of an animal before the import, if the store gives the next ones.
+    last_pet_before: i64,
+    /// The summary of the rows that were added.
+    summary: ImportSummary,
+    /// The fields that say which values are unique.
     fields: FieldSet,
-    /// Unique values that were not written yet: a connection has one COPY at a time.
-    keys: Vec<Owner>,
-    /// The same for photos.
-    photos: Vec<(PhotoId, PetId)>,
-    /// Identifiers for the next animals, since the first one that has values.
-    drawn: VecDeque<PetId>,
-    /// When the animals are added.
+    /// The identifiers for the next animals. They are drawn as soon as an animal has values of fields.
+    drawn_ids: VecDeque<PetId>,
+    /// The actor, and the time at which the animals are added.
     context: WriteContext,
 }
 
 impl PostgresLoad {
     /// Opens the database at `url`, to add to it. Blocks.
     pub fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
-        let connection = Blocking::open(url, mode)?;
-        let context = WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH);
-        let added = ImportSummary::default();
         Ok(Self {
-            contacts: Vec::new(),
-            copying: None,
-            connection,
+            connection: Blocking::open(url, mode)?,
+            current_copy: None,
+            waiting_rows: WaitingRows::default(),
             newest_mark: 0,
-            last_before: 0,
-            added,
+            last_pet_before: 0,
+            summary: ImportSummary::default(),
             fields: FieldSet::default(),
-            keys: Vec::new(),
-            photos: Vec::new(),
-            drawn: VecDeque::new(),
-            context,
+            drawn_ids: VecDeque::new(),
+            context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
         })
     }
 
-    /// Adds a row, with a COPY to this target.
-    fn add_to(
-        &mut self,
-        target: CopyTarget,
-        row: &[&(dyn ToSql + Sync)],
-    ) -> Result<(), StoreError> {
-        if self
-            .copying
-            .as_ref()
-            .is_none_or(|(current, _)| *current != target)
-        {
-            self.finish_copying()?;
-            let writer = self.connection.wait(|client| target.begin(client))?;
-            self.copying = Some((target, Box::pin(writer)));
-        }
-        match &mut self.copying {
-            Some((_, writer)) => self.connection.wait(|_| writer.as_mut().write(row)),
-            None => Ok(()),
-        }
-    }
-
-    /// The same with values of any type.
-    fn add_values(&mut self, target: CopyTarget, row: &[Value<'_>]) -> Result<(), StoreError> {
-        let row: Vec<_> = row
-            .iter()
-            .map(|value| value as &(dyn ToSql + Sync))
-            .collect();
-        self.add_to(target, &row)
-    }
-
-    /// Adds the contacts of many orders at once, because each change between two COPYs takes long.
-    fn add_contacts(&mut self) -> Result<(), StoreError> {
-        for (id, contact) in mem::take(&mut self.contacts) {
-            self.add_to(copy_target::CONTACTS, &[&id, &contact])?;
-        }
-        Ok(())
-    }
-
-    /// Adds all that is still to be added.
-    fn finish(&mut self) -> Result<(), StoreError> {
-        self.add_contacts()?;
-        self.add_keys()?;
-        self.add_photos()?;
-        self.finish_copying()
-    }
-
     fn read_fields(&mut self) -> Result<(), StoreError> {
-        self.fields = self
-            .connection
-            .run(&(), |on, ()| fields::read_fields(on).boxed())?;
+        self.fields = self.connection.run(&(), |connection, ()| {
+            fields::read_fields(connection).boxed()
+        })?;
         Ok(())
     }
 
-    /// Returns the next identifier. A few that are left at the end are skipped.
-    fn draw_id(&mut self) -> Result<PetId, StoreError> {
-        if self.drawn.len() <= 1 {
-            self.finish_copying()?;
+    /// Returns the next identifier, and draws [`DRAWN_IDS`] when they run out. The identifiers that are
+    /// left at the end are skipped.
+    fn next_id(&mut self) -> Result<PetId, StoreError> {
+        // The last identifier stays: `add_pet` sees by it that identifiers are drawn.
+        if self.drawn_ids.len() <= 1 {
+            self.finish_copy()?;
             let rows = self
                 .connection
-                .wait(|client| client.query(DRAW, &[&DRAWN]))?;
+                .wait(|client| client.query(DRAW_IDS, &[&DRAWN_IDS]))?;
             for row in &rows {
-                let id = row.try_get(0).map_err(Failure::from).and_then(pet_id);
-                self.drawn.push_back(id.map_err(StoreError::from)?);
+                let number = row.try_get(0).map_err(Failure::from)?;
+                self.drawn_ids.push_back(pet_id(number)?);
             }
         }
-        self.drawn
-            .pop_front()
-            .ok_or_else(|| Failure::Row("id").into())
+        match self.drawn_ids.pop_front() {
+            Some(id) => Ok(id),
+            None => Err(Failure::Row("id").into()),
+        }
     }
 
-    /// Writes the unique values that wait.
-    fn add_keys(&mut self) -> Result<(), StoreError> {
-        for ((field, key), id) in mem::take(&mut self.keys) {
-            self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get()])?;
-        }
-        Ok(())
+    /// Adds an animal without values of fields. The database gives it an identifier.
+    fn add_plain_pet(&mut self, pet: &NewPet) -> Result<(), StoreError> {
+        let name = pet.name.as_str();
+        let status = pet.status.as_str();
+        let now = self.context.now.as_millisecond();
+        let row: [&(dyn ToSql + Sync); 5] = [&name, &pet.category_id, &status, &now, &now];
+        self.summary.count += 1;
+        self.copy_row(copy_target::NEW_PETS, &row)
     }
 
-    /// Writes the photos that wait.
-    fn add_photos(&mut self) -> Result<(), StoreError> {
-        for (photo, id) in mem::take(&mut self.photos) {
-            self.add_to(copy_target::PHOTOS, &[&photo.to_string(), &id.get()])?;
+    /// Returns the summary for the log, with the first and the last animal that was added.
+    fn read_summary(&self) -> Result<ImportSummary, StoreError> {
+        let mut summary = self.summary;
+        let has_given_ids = summary.last > 0 && self.drawn_ids.is_empty();
+        if summary.count == 0 || has_given_ids {
+            return Ok(summary);
         }
-        Ok(())
-    }
-
-    fn finish_copying(&mut self) -> Result<(), StoreError> {
-        if let Some((_, mut writer)) = self.copying.take() {
-            self.connection
-                .wait(async |_| writer.as_mut().finish().await)?;
-        }
-        Ok(())
+        let before = self.last_pet_before;
+        let now = self.context.now.as_millisecond();
+        let row = self
+            .connection
+            .wait(async |client| client.query_one(ADDED_PETS, &[&before, &now]).await)?;
+        summary.first = row.try_get(0).map_err(Failure::from)?;
+        summary.last = row.try_get(1).map_err(Failure::from)?;
+        Ok(summary)
     }
 }
 
 impl Load for PostgresLoad {
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
-        (self.newest_mark, self.last_before) = self.connection.wait(async |client| {
+        self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
-            // Until the end, no field changes.
+            // The lock keeps the fields as they are until the end of the transaction.
             client
                 .batch_execute("SELECT 1 FROM field_state FOR SHARE")
                 .await?;
             if ids == IdSource::Given {
                 client.batch_execute(LOCK).await?;
             }
-            let last = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
-            let mark = client.query_one(NEWEST_MARK, &[]).await?.try_get(0)?;
-            Ok::<_, tokio_postgres::Error>((mark, last))
+            self.last_pet_before = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
+            self.newest_mark = client.query_one(NEWEST_MARK, &[]).await?.try_get(0)?;
+            Ok::<_, tokio_postgres::Error>(())
         })?;
         self.read_fields()
     }
@@ -230,112 +174,62 @@ impl Load for PostgresLoad {
         fields: &FieldValues,
     ) -> Result<(), StoreError> {
         let id = match id {
-            None if !fields.is_empty() || !self.drawn.is_empty() => Some(self.draw_id()?),
-            id => id,
+            Some(id) => id,
+            None if fields.is_empty() && self.drawn_ids.is_empty() => {
+                return self.add_plain_pet(pet);
+            }
+            None => self.next_id()?,
         };
-        if let Some(id) = id {
-            let added = StorePet::added(id, pet.clone(), self.context.now);
-            return self.add(
-                &StorePet {
-                    fields: fields.clone(),
-                    ..added
-                }
-                .into(),
-            );
-        }
-        let name = pet.name.as_str();
-        let category_id = pet.category_id;
-        let status = pet.status.as_str();
-        let now = self.context.now.as_millisecond();
-        self.added.count += 1;
-        let row: [&(dyn ToSql + Sync); 5] = [&name, &category_id, &status, &now, &now];
-        self.add_to(copy_target::NEW_PETS, &row)
+        let mut new_pet = StorePet::added(id, pet.clone(), self.context.now);
+        new_pet.fields = fields.clone();
+        self.add(&new_pet.into())
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
-        self.added.add_resource(resource);
-        if let Resource::Pet(
-            pet @ StorePet {
-                withdrawn: None, ..
-            },
-        ) = resource
-        {
-            let keys = self.fields.unique_keys(&pet.fields).into_iter();
-            self.keys.extend(keys.map(|key| (key, pet.id)));
-            if self.keys.len() >= WAITING_KEYS {
-                self.add_keys()?;
-            }
-        }
-        if let Resource::Pet(pet) = resource {
-            self.photos
-                .extend(pet.photos.all().iter().map(|photo| (photo.id, pet.id)));
-            if self.photos.len() >= WAITING_KEYS {
-                self.add_photos()?;
-            }
-        }
-        self.add_values(
-            tables::Table::from_resource(resource).into(),
-            &values(resource),
-        )?;
-        if let Resource::Order(Order {
-            id,
-            contact: Some(contact),
-            ..
-        }) = resource
-        {
-            self.contacts.push((id.get(), contact.as_str().to_owned()));
-            if self.contacts.len() >= MANY_CONTACTS {
-                self.add_contacts()?;
-            }
-        }
-        Ok(())
+        self.summary.add_resource(resource);
+        self.copy_resource(resource)
     }
 
     fn fields(&self) -> &FieldSet {
         &self.fields
     }
 
-    fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
-        self.finish_copying()?;
+    fn set_fields(&mut self, definitions: &[FieldDefinition]) -> Result<(), StoreError> {
+        self.finish_copy()?;
         self.connection
             .wait(|client| client.batch_execute(fields::CLEAR))?;
-        for field in all {
-            self.connection
-                .run(field, |on, field| fields::save_field(on, field).boxed())?;
+        for definition in definitions {
+            self.connection.run(definition, |connection, definition| {
+                fields::save_field(connection, definition).boxed()
+            })?;
         }
         self.read_fields()
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
-        self.finish_copying()?;
-        Ok(self.connection.run(profile, |on, profile| {
-            profile::fill_profile(on, profile).boxed()
-        })?)
+        self.finish_copy()?;
+        let is_filled = self.connection.run(profile, |connection, profile| {
+            profile::fill_profile(connection, profile).boxed()
+        })?;
+        Ok(is_filled)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
         let newest_mark = self.newest_mark;
-        let StoredRequest {
-            caller,
-            key,
-            operation,
-            fingerprint,
-            response,
-            created_at,
-        } = stored;
+        let response = &stored.response;
         let row: [&(dyn ToSql + Sync); 10] = [
-            &caller.0,
-            &key.as_str(),
-            operation,
-            &&fingerprint[..],
+            &stored.caller.0,
+            &stored.key.as_str(),
+            &stored.operation,
+            &&stored.fingerprint[..],
             &i32::from(response.status),
             &response.location,
             &response.etag,
             &response.body,
-            &created_at.as_second(),
+            &stored.created_at.as_second(),
             &newest_mark,
         ];
-        self.add_to(copy_target::REQUESTS, &row)
+        self.copy_row(copy_target::REQUESTS, &row)
     }
 
     fn add_row(
@@ -343,84 +237,68 @@ impl Load for PostgresLoad {
         table: &'static CopiedTable,
         row: &[Value<'_>],
     ) -> Result<(), StoreError> {
-        self.add_values(table.into(), row)
+        self.copy_values(table.into(), row)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        self.finish()?;
-        let LastIds {
-            pet,
-            order,
-            key,
-            staff,
-            webhook,
-        } = last;
-        for (sequence, last) in CONTINUE.into_iter().zip([pet, order, key, staff, webhook]) {
-            if last > 0 {
+        self.finish_rows()?;
+        let last_ids = [last.pet, last.order, last.key, last.staff, last.webhook];
+        for (statement, last_id) in CONTINUE_SEQUENCES.into_iter().zip(last_ids) {
+            if last_id > 0 {
                 self.connection
-                    .wait(async |client| client.execute(sequence, &[&last]).await)?;
+                    .wait(async |client| client.execute(statement, &[&last_id]).await)?;
             }
         }
         Ok(())
     }
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
-        self.finish()?;
+        self.finish_rows()?;
         self.connection
-            .wait(async |client| client.batch_execute(numbering::CONTINUE).await)
+            .wait(async |client| client.batch_execute(numbering::CONTINUE_LOG).await)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
-        self.finish()?;
-        let mut added = self.added;
-        let now = self.context.now.as_millisecond();
-        if added.is_empty() {
+        self.finish_rows()?;
+        if self.summary.is_empty() {
             return Ok(());
         }
-        let before = self.last_before;
-        let is_drawn = !self.drawn.is_empty();
-        self.connection.run(&FirstStep::Import, |on, step| {
-            profile::note_step(on, *step).boxed()
-        })?;
-        let entry = self.connection.wait(async |client| {
-            if added.count > 0 && (added.last == 0 || is_drawn) {
-                let row = client.query_one(ADDED, &[&before, &now]).await?;
-                (added.first, added.last) = (row.try_get(0)?, row.try_get(1)?);
-            }
-            Ok::<_, tokio_postgres::Error>(LogEntry::pets_imported(added))
-        })?;
-        let Some(write) = append([(&entry, (&self.context).into())]) else {
-            return Ok(());
-        };
-        self.connection.wait(|client| write.run(client))
+        self.connection
+            .run(&FirstStep::Import, |connection, step| {
+                profile::note_step(connection, *step).boxed()
+            })?;
+        let entry = LogEntry::pets_imported(self.read_summary()?);
+        match append([(&entry, (&self.context).into())]) {
+            Some(write) => self.connection.wait(|client| write.run(client)),
+            None => Ok(()),
+        }
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        self.finish()?;
-        let what = (act, &self.context);
-        Ok(self.connection.run(&what, |on, (act, context)| {
-            record_act(on, act, context).boxed()
-        })?)
+        self.finish_rows()?;
+        let input = (act, &self.context);
+        self.connection.run(&input, |connection, (act, context)| {
+            record_act(connection, act, context).boxed()
+        })?;
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        self.finish()?;
+        self.finish_rows()?;
         self.connection
             .wait(|client| client.batch_execute(fields::USED))?;
+
         let mut is_rejected = false;
-        let committed = self.connection.wait(async |client| {
-            let committed = client.batch_execute("COMMIT").await;
-            is_rejected = committed
-                .as_ref()
-                .is_err_and(|error| error.as_db_error().is_some());
-            committed
+        let result = self.connection.wait(async |client| {
+            let result = client.batch_execute("COMMIT").await;
+            // The server responds with an error only if it has not committed.
+            is_rejected = matches!(&result, Err(error) if error.as_db_error().is_some());
+            result
         });
-        committed.map_err(|error| {
-            if is_rejected {
-                CommitError::NotDone(error)
-            } else {
-                CommitError::Unknown(error)
-            }
-        })
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) if is_rejected => Err(CommitError::NotDone(error)),
+            Err(error) => Err(CommitError::Unknown(error)),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The schema, as numbered steps. The row of `petstore_schema` has the number of the last step.
+//! Migrates the schema in numbered steps. The row of `petstore_schema` has the number of the last step.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::connect::{Session, Unreachable};
 
 /// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs only in a
 /// new database. A later step removes the indexes.
-const STEPS: [&str; KNOWN as usize] = [
+const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_catalogue.sql"),
     include_str!("../migrations/0002_deprecated_calls.sql"),
     include_str!("../migrations/0003_idempotency_marks.sql"),
@@ -50,39 +50,40 @@ const STEPS: [&str; KNOWN as usize] = [
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 34;
+const SCHEMA_VERSION: u32 = 34;
 
-/// The step before which [`find_changed_keys`] runs.
-const SPREADSHEET_NUMBERS: u32 = 34;
+/// The step before which [`collect_changed_keys`] runs.
+const SPREADSHEET_STEP: u32 = 34;
 
 const CREATE_CHANGED_KEYS: &str =
     "CREATE TABLE whole_numbers (field TEXT, pet_id BIGINT, key TEXT, number TEXT)";
 const ADD_CHANGED_KEY: &str = "INSERT INTO whole_numbers VALUES ($1, $2, $3, $4)";
-/// The keys of other values are letters and digits, in each release.
+/// The unique texts whose keys may change. In each release, the key of a value of letters and digits is
+/// the same.
 const KEYS_THAT_MAY_CHANGE: &str =
     "SELECT field, pet_id, key, pets.fields::jsonb ->> field AS value
     FROM unique_values JOIN pets ON pets.id = pet_id
     WHERE field IN (SELECT name FROM fields WHERE kind = 'text')
         AND pets.fields::jsonb ->> field !~ '^[0-9A-Za-z -]*$'";
 
-/// How often processes that start at the same time may conflict. In each conflict, one of them
-/// succeeds.
+/// The number of times that processes which start at the same time may conflict. In each conflict, one of
+/// them succeeds.
 const MAX_ATTEMPTS: u32 = 20;
 
-/// How long to wait for another process that migrates, and for transactions that read a table which
-/// is about to change.
-const OTHERS_DONE_WITHIN: Duration = Duration::from_mins(10);
+/// The time limit for another process that migrates, and for transactions that read a table which is about
+/// to change.
+const LOCK_WAIT_LIMIT: Duration = Duration::from_mins(10);
 
-/// How long to wait before the next attempt to get a lock.
-const PAUSE: Duration = Duration::from_millis(200);
+/// The pause before the next attempt to get a lock.
+const LOCK_PAUSE: Duration = Duration::from_millis(200);
 
-/// A step takes as long as the size of the tables requires. But creates queue behind a statement
+/// The settings of a migration. A step takes as long as the size of the tables requires. But creates queue behind a statement
 /// that waits for a lock, so each such wait is short.
 const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '1s'";
 
-/// Creates the row and locks it until the end of the transaction, so that processes that start at
-/// the same time wait for each other here. A service of the previous release, which takes a KEY
+/// The statements that create the row with the version and lock it until the end of the transaction, so
+/// that processes that start at the same time wait for each other here. A service of the previous release, which takes a KEY
 /// SHARE lock of the row, does not wait.
 const LOCK_VERSION: &str = "
     CREATE TABLE IF NOT EXISTS petstore_schema (
@@ -97,54 +98,43 @@ const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
 /// Rejects a database that this release must not use, and migrates the schema if `mode` allows.
 /// `url` is for messages.
 pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Result<(), OpenError> {
-    let started = SystemClock.instant();
-    let mut attempts = 0;
-    let mut has_waited = false;
+    let start = SystemClock.instant();
+    let mut conflicts = 0;
+    let mut is_waiting = false;
     loop {
-        let found = version(&session.client)
+        let version = read_version(&session.client)
             .await
             .map_err(|error| cannot_open(url, &error))?;
-        if is_current(found, mode, url)? {
+        if is_current(version, mode, url)? {
             return Ok(());
         }
+
         match migrate(&mut session.client, mode, url).await {
-            Err(Stopped::Raced(_)) if attempts < MAX_ATTEMPTS => attempts += 1,
-            Err(Stopped::Locked(_))
-                if SystemClock.instant().duration_since(started) < OTHERS_DONE_WITHIN =>
+            Ok(()) => {}
+            Err(MigrationError::Raced(_)) if conflicts < MAX_ATTEMPTS => conflicts += 1,
+            Err(MigrationError::Locked(_))
+                if SystemClock.instant().duration_since(start) < LOCK_WAIT_LIMIT =>
             {
-                if !has_waited {
+                if !is_waiting {
                     info!(database = url, "waiting for others before the migration");
                 }
-                has_waited = true;
-                time::sleep(PAUSE).await;
+                is_waiting = true;
+                time::sleep(LOCK_PAUSE).await;
             }
-            Err(Stopped::NameTaken(error)) => {
-                let table = error.as_db_error().map_or("", |error| error.message());
-                let what = table.to_owned();
-                return Err(OpenError::NameTaken {
-                    path: url.to_owned(),
-                    what,
-                });
-            }
-            Err(
-                Stopped::Raced(error) | Stopped::Locked(error) | Stopped::ConnectionError(error),
-            ) => {
-                return Err(cannot_open(url, &error));
-            }
-            Ok(()) => {}
+            Err(error) => return Err(error.into_open_error(url)),
         }
     }
 }
 
 /// Whether the schema has the version of this release. Fails if `mode` does not allow a migration.
-fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
+fn is_current(version: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
     let path = url.to_owned();
-    match (found, mode) {
-        (Some(KNOWN), _) => Ok(true),
-        (Some(found), _) if found > KNOWN => Err(OpenError::TooNew {
+    match (version, mode) {
+        (Some(SCHEMA_VERSION), _) => Ok(true),
+        (Some(found), _) if found > SCHEMA_VERSION => Err(OpenError::TooNew {
             path,
             found,
-            known: KNOWN,
+            known: SCHEMA_VERSION,
         }),
         (_, mode) if mode.may_migrate() => Ok(false),
         (None | Some(0), OpenMode::Create) => Ok(false),
@@ -152,24 +142,26 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
         (Some(found), _) => Err(OpenError::TooOld {
             path,
             found,
-            known: KNOWN,
+            known: SCHEMA_VERSION,
         }),
     }
 }
 
 /// Returns the version of the schema; `None` if the database has no petstore schema yet.
-async fn version(client: &Client) -> Result<Option<u32>, Error> {
+async fn read_version(client: &Client) -> Result<Option<u32>, Error> {
     match client.query_opt(READ_VERSION, &[]).await {
         Ok(None) => Ok(None),
-        Ok(Some(row)) => Ok(Some(
-            u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX),
-        )),
+        Ok(Some(row)) => {
+            let version: i64 = row.try_get(0)?;
+            Ok(Some(u32::try_from(version).unwrap_or(u32::MAX)))
+        }
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-enum Stopped {
+/// The reason why a migration has stopped.
+enum MigrationError {
     /// Another process migrates at the same time.
     Raced(Error),
     /// Another transaction has a lock.
@@ -179,7 +171,25 @@ enum Stopped {
     ConnectionError(Error),
 }
 
-impl From<Error> for Stopped {
+impl MigrationError {
+    /// Returns the error for an operator about the database at `url`.
+    fn into_open_error(self, url: &str) -> OpenError {
+        match self {
+            Self::NameTaken(error) => {
+                let message = error.as_db_error().map_or("", |error| error.message());
+                OpenError::NameTaken {
+                    path: url.to_owned(),
+                    what: message.to_owned(),
+                }
+            }
+            Self::Raced(error) | Self::Locked(error) | Self::ConnectionError(error) => {
+                cannot_open(url, &error)
+            }
+        }
+    }
+}
+
+impl From<Error> for MigrationError {
     fn from(error: Error) -> Self {
         match error.code() {
             Some(&SqlState::LOCK_NOT_AVAILABLE) => Self::Locked(error),
@@ -191,66 +201,50 @@ impl From<Error> for Stopped {
     }
 }
 
-/// Whether another process created the same object first.
-fn is_taken(error: &Error) -> bool {
-    let taken = [&SqlState::DUPLICATE_TABLE, &SqlState::DUPLICATE_OBJECT];
-    error.code().is_some_and(|code| taken.contains(&code))
+/// Whether an object with the name of a new one exists already.
+fn is_name_taken(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        Some(&SqlState::DUPLICATE_TABLE | &SqlState::DUPLICATE_OBJECT)
+    )
 }
 
 /// Runs the missing steps in one transaction, if `mode` allows that.
-async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), Stopped> {
-    let started = SystemClock.instant();
+async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), MigrationError> {
+    let start = SystemClock.instant();
     let transaction = client.transaction().await?;
     transaction.batch_execute(SETTINGS).await?;
-    let locked = transaction
-        .simple_query(LOCK_VERSION)
-        .await
-        .map_err(|error| {
-            if is_taken(&error) {
-                Stopped::Raced(error)
-            } else {
-                error.into()
-            }
-        })?;
+    let from = lock_version(&transaction).await?;
     // Another process may have migrated first.
-    let from = locked.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
-        _ => None,
-    });
-    let from: u32 = from.unwrap_or(u32::MAX);
-    if from >= KNOWN || (from > 0 && !mode.may_migrate()) {
+    if from >= SCHEMA_VERSION || (from > 0 && !mode.may_migrate()) {
         return Ok(());
     }
-    if from > 0 {
-        info!(database = url, from, to = KNOWN, "migrating the schema");
-    }
-    for (number, step) in (1..).zip(STEPS).skip(from as usize) {
-        if number == SPREADSHEET_NUMBERS {
-            find_changed_keys(&transaction).await?;
-        }
-        if from == 0 || !step.contains("CONCURRENTLY") {
-            let step = step.replace(" CONCURRENTLY", "");
-            transaction.batch_execute(&step).await.map_err(in_step)?;
-        }
-    }
-    if from == 0 {
-        for (label, choices, name) in mode.labels() {
-            transaction
-                .execute(SET_LABELS, &[&label, &choices, &name])
-                .await?;
-        }
-    }
-    transaction
-        .execute(SET_VERSION, &[&i64::from(KNOWN)])
-        .await?;
-    transaction.commit().await?;
-    if from > 0 {
-        let took = SystemClock.instant().saturating_duration_since(started);
-        let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+
+    let is_new = from == 0;
+    if !is_new {
         info!(
             database = url,
             from,
-            to = KNOWN,
+            to = SCHEMA_VERSION,
+            "migrating the schema"
+        );
+    }
+    run_steps(&transaction, from).await?;
+    if is_new {
+        set_labels(&transaction, mode).await?;
+    }
+    transaction
+        .execute(SET_VERSION, &[&i64::from(SCHEMA_VERSION)])
+        .await?;
+    transaction.commit().await?;
+
+    if !is_new {
+        let duration = SystemClock.instant().saturating_duration_since(start);
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        info!(
+            database = url,
+            from,
+            to = SCHEMA_VERSION,
             duration_us,
             "migrated the schema"
         );
@@ -258,34 +252,72 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
     Ok(())
 }
 
-/// Puts the keys of unique texts that differ from those of their values into a table for the step
-/// [`SPREADSHEET_NUMBERS`]. SQL cannot make these keys.
-async fn find_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error> {
+/// Writes the labels that the mode has for the fields of a new database.
+async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(), Error> {
+    for (label, choices, name) in mode.labels() {
+        transaction
+            .execute(SET_LABELS, &[&label, &choices, &name])
+            .await?;
+    }
+    Ok(())
+}
+
+/// Locks the version of the schema until the end of the transaction, and returns it; 0 for a new
+/// database.
+async fn lock_version(transaction: &Transaction<'_>) -> Result<u32, MigrationError> {
+    let messages = match transaction.simple_query(LOCK_VERSION).await {
+        Ok(messages) => messages,
+        Err(error) if is_name_taken(&error) => return Err(MigrationError::Raced(error)),
+        Err(error) => return Err(error.into()),
+    };
+    let version = messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    });
+    Ok(version.unwrap_or(u32::MAX))
+}
+
+/// Runs the steps after the version `from`.
+async fn run_steps(transaction: &Transaction<'_>, from: u32) -> Result<(), MigrationError> {
+    for (number, step) in (1..).zip(STEPS).skip(from as usize) {
+        if number == SPREADSHEET_STEP {
+            collect_changed_keys(transaction).await?;
+        }
+        let is_only_for_new_database = step.contains("CONCURRENTLY");
+        if is_only_for_new_database && from > 0 {
+            continue;
+        }
+        let step = step.replace(" CONCURRENTLY", "");
+        match transaction.batch_execute(&step).await {
+            Ok(()) => {}
+            Err(error) if is_name_taken(&error) => return Err(MigrationError::NameTaken(error)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Puts the unique texts whose keys this release makes in another way into a table for the step
+/// [`SPREADSHEET_STEP`]. SQL cannot make these keys.
+async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error> {
     transaction.batch_execute(CREATE_CHANGED_KEYS).await?;
-    let add = transaction.prepare(ADD_CHANGED_KEY).await?;
+    let add_key = transaction.prepare(ADD_CHANGED_KEY).await?;
     for row in transaction.query(KEYS_THAT_MAY_CHANGE, &[]).await? {
         let field: String = row.try_get(0)?;
         let pet: i64 = row.try_get(1)?;
-        let former: String = row.try_get(2)?;
+        let former_key: String = row.try_get(2)?;
         let value: String = row.try_get(3)?;
         let key = unique_text_key(&value);
-        if key != former {
+        if key != former_key {
             transaction
-                .execute(&add, &[&field, &pet, &former, &key])
+                .execute(&add_key, &[&field, &pet, &former_key, &key])
                 .await?;
         }
     }
     Ok(())
 }
 
-fn in_step(error: Error) -> Stopped {
-    if is_taken(&error) {
-        Stopped::NameTaken(error)
-    } else {
-        error.into()
-    }
-}
-
+/// Returns the error for an operator about the database at `url`.
 pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {
-    Unreachable::from(error).opening(url)
+    Unreachable::from(error).into_open_error(url)
 }

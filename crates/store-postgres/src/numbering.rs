@@ -1,13 +1,18 @@
-//! The numbers of the log. `crates/store-postgres/migrations/0014_log_in_place.sql` describes their tables.
+//! Numbers the changes of the log. `crates/store-postgres/migrations/0014_log_in_place.sql` describes the
+//! tables.
 
 use petstore_domain::store_area::{Epoch, JournalState};
 use petstore_store::drivers::postgres::Failure;
-use tokio_postgres::SimpleQueryMessage;
+use tokio_postgres::{Row, SimpleQueryMessage};
 
 use super::pool::Connection;
 
-/// The changes with a number above `$after` and up to `$to`. Each run is read by itself: no plan
-/// begins with the changes.
+/// Expands to a subquery with the changes that have a number above `$after` and up to `$to`. It reads each
+/// run by itself, so that no plan begins with the changes.
+///
+/// It is a macro because only literals can be joined into a constant. For example,
+/// `concat!("SELECT count(*) FROM ", numbered!("$1", "$2"))` becomes
+/// `SELECT count(*) FROM (SELECT … WHERE run.seq <= $2 …) AS changes`.
 macro_rules! numbered {
     ($after:literal, $to:literal) => {
         concat!(
@@ -32,7 +37,11 @@ macro_rules! numbered {
     };
 }
 
-/// The changes without a number. Each range is read by itself.
+/// Expands to a subquery with the changes that have no number yet. It reads each range by itself, at most
+/// as far as the clause `$limit` says.
+///
+/// It is a macro because only literals can be joined into a constant. For example,
+/// `unnumbered!("LIMIT 1")` becomes `(SELECT row.* … ORDER BY id LIMIT 1) AS row) AS changes`.
 macro_rules! unnumbered {
     ($limit:literal) => {
         concat!(
@@ -46,7 +55,10 @@ macro_rules! unnumbered {
     };
 }
 
-/// The runs of such changes.
+/// Expands to a subquery with the runs of the rows of `$changes`: successive identifiers of one day.
+///
+/// It is a macro because only literals can be joined into a constant. For example, `runs!("changes")`
+/// becomes `(SELECT min(id) AS id, … FROM changes) AS changes GROUP BY …)`.
 macro_rules! runs {
     ($changes:expr) => {
         concat!(
@@ -68,8 +80,8 @@ pub(super) const STATE: &str = concat!(
     unnumbered!("LIMIT 1"),
     ") FROM change_log"
 );
-/// See [`petstore_store::Offers::public_version`]. Whether a change has its number already makes no difference. After a
-/// failover, another server can have as many changes as the one before, but others, so its start counts, too.
+/// The values of [`petstore_store::Offers::public_version`]. A change counts whether it has its number or not. After
+/// a failover, another server can have the same number of changes, but other ones, so its start counts, too.
 pub(super) const PUBLIC_STATE: &str = concat!(
     "SELECT epoch, last + (SELECT count(*) FROM ",
     unnumbered!(""),
@@ -79,19 +91,19 @@ pub(super) const PUBLIC_STATE: &str = concat!(
 /// The lowest and the highest number.
 pub(super) const BOUNDS: &str =
     "SELECT coalesce((SELECT min(seq) FROM change_numbers), last + 1), last FROM change_log";
-/// Numbers the committed changes, at most 10,000, in one transaction, which the server completes
-/// without another message: a process that stops meanwhile holds up no other. The second statement
-/// begins when the lock is held, so it sees the newest number, and every change that was committed
-/// before that. The lock gives the transaction no identifier: `settling` is drawn after the moment that
-/// the statement sees, and so after that of every transaction that has drawn an id up to then.
+/// The statements that number the committed changes, at most 10,000, in one transaction. The server
+/// completes it without another message, so a process that stops at that time holds up no other. The second
+/// statement begins when the lock is held, so it sees the newest number, and every change that was
+/// committed before. The lock gives the transaction no identifier: `settling` is drawn after the moment
+/// that the statement sees, and so after the moment of every transaction that has drawn an id up to then.
 const NUMBER: &str = concat!(
     "SELECT pg_advisory_xact_lock(8099991);
-    WITH found AS MATERIALIZED (
+    WITH committed AS MATERIALIZED (
         SELECT id, at FROM ",
     unnumbered!("LIMIT 10000"),
     " ORDER BY id LIMIT 10000
     ), runs AS MATERIALIZED (SELECT * FROM ",
-    runs!("found"),
+    runs!("committed"),
     " AS runs), numbered AS (
         INSERT INTO change_numbers (seq, id, length, latest_at)
         SELECT last + 1 + sum(length) OVER (ORDER BY id) - length, id, length,
@@ -101,7 +113,7 @@ const NUMBER: &str = concat!(
     ), moment AS MATERIALIZED (
         SELECT count(*) < 10000 AS is_complete, settling < pg_snapshot_xmin(pg_current_snapshot())
                 OR settling > pg_current_xact_id() AS is_settled
-        FROM found CROSS JOIN change_log GROUP BY settling
+        FROM committed CROSS JOIN change_log GROUP BY settling
     ), bounds AS (
         SELECT array_agg(low ORDER BY low) AS lows, array_agg(high ORDER BY high) AS highs
         FROM (SELECT open.* FROM change_log
@@ -122,11 +134,11 @@ const NUMBER: &str = concat!(
             settling = CASE WHEN is_complete AND is_settled THEN pg_current_xact_id() ELSE settling END
         FROM still_open CROSS JOIN moment
     )
-    SELECT count(*) < 10000 FROM found"
+    SELECT count(*) < 10000 FROM committed"
 );
-/// All changes, also those without a number, with the number that each would get now, and the latest
-/// time up to it.
-pub(super) const ALL: &str = concat!(
+/// A subquery with all changes. A change without a number has the number that it would get now. Each change
+/// has the latest time up to it.
+pub(super) const ALL_CHANGES: &str = concat!(
     "(SELECT *, max(at) OVER (ORDER BY seq) AS latest_at FROM (
         SELECT * FROM ",
     numbered!("0", "9223372036854775807"),
@@ -135,9 +147,9 @@ pub(super) const ALL: &str = concat!(
     unnumbered!("OFFSET 0"),
     ") AS changes) AS changes"
 );
-/// Continues the log after its last row, with another epoch. Copied changes have their number as
-/// their id.
-pub(super) const CONTINUE: &str = concat!(
+/// The statements that continue the log after its last row, with another epoch. Copied changes have their
+/// number as their id.
+pub(super) const CONTINUE_LOG: &str = concat!(
     "INSERT INTO change_numbers (seq, id, length, latest_at)
         SELECT id, id, length, max(at) OVER (ORDER BY id) FROM ",
     runs!("changes"),
@@ -150,26 +162,36 @@ pub(super) const CONTINUE: &str = concat!(
     SELECT setval('change_ids', last) FROM change_log WHERE last > (SELECT last_value FROM change_ids)"
 );
 
-/// Numbers all changes that were committed before, and returns the state then. Only reads, and takes no
-/// lock, if all of them have numbers.
-pub(super) async fn number(connection: &mut Connection) -> Result<JournalState, Failure> {
+/// Numbers all changes that were committed before, and returns the state of the log afterwards. Only reads,
+/// and takes no lock, if all of them have numbers.
+pub(super) async fn number_changes(connection: &mut Connection) -> Result<JournalState, Failure> {
     let mut is_complete = false;
     loop {
-        let statement = connection.prepared(STATE).await?;
+        let statement = connection.prepare_once(STATE).await?;
         let row = connection.query_one(&statement, &[]).await?;
         if is_complete || !row.try_get::<_, bool>(3)? {
-            let epoch: Vec<u8> = row.try_get(0)?;
-            let epoch = Epoch(epoch.try_into().map_err(|_| Failure::Row("epoch"))?);
-            return Ok(JournalState {
-                epoch,
-                first: row.try_get(2)?,
-                last: row.try_get(1)?,
-            });
+            return read_state(&row);
         }
         let messages = connection.simple_query(NUMBER).await?;
-        is_complete = messages.iter().any(|message| match message {
-            SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),
-            _ => false,
-        });
+        is_complete = messages.iter().any(says_complete);
+    }
+}
+
+/// Reads a row of [`STATE`].
+fn read_state(row: &Row) -> Result<JournalState, Failure> {
+    let epoch: Vec<u8> = row.try_get(0)?;
+    let epoch_bytes = epoch.try_into().map_err(|_| Failure::Row("epoch"))?;
+    Ok(JournalState {
+        epoch: Epoch(epoch_bytes),
+        first: row.try_get(2)?,
+        last: row.try_get(1)?,
+    })
+}
+
+/// Whether this message of [`NUMBER`] says that all changes have numbers.
+fn says_complete(message: &SimpleQueryMessage) -> bool {
+    match message {
+        SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),
+        _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Animals as rows.
+//! Reads and adds animals.
 
 use std::{pin::pin, sync::atomic::Ordering::Acquire};
 
@@ -16,9 +16,9 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     PostgresStore,
-    creates::Animal,
+    creates::NewAnimal,
     pool::{Access, Connection},
-    requests,
+    requests::IdempotentCreate,
 };
 
 /// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
@@ -43,15 +43,20 @@ impl Pets for PostgresStore {
         request: &PageRequest,
         visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let page = self.runner.run(Access::Read, *request, |on, request| {
-            list(on, request).boxed()
-        });
-        page.await?.visit(visit).await
+        let page = self
+            .runner
+            .run(Access::Read, *request, |connection, request| {
+                read_page(connection, request).boxed()
+            })
+            .await?;
+        page.visit(visit).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
         self.runner
-            .run(Access::Read, (), |on, ()| get(on, id).boxed())
+            .run(Access::Read, (), |connection, ()| {
+                read_pet(connection, id).boxed()
+            })
             .await
     }
 
@@ -62,20 +67,20 @@ impl Pets for PostgresStore {
         respond: CreationRenderer,
     ) -> Result<CreationOutcome, StoreError> {
         if context.idempotency.is_some() {
-            let once = requests::Once {
+            let create = IdempotentCreate {
                 new: pet,
                 context,
                 respond,
             };
             return self
                 .runner
-                .run(Access::Write, once, |on, once| once.insert(on).boxed())
+                .run(Access::Write, create, |connection, create| {
+                    create.insert(connection).boxed()
+                })
                 .await;
         }
-        self.creates
-            .add(Animal::new(pet, context))
-            .await
-            .map(CreationOutcome::New)
+        let pet = self.creates.add(NewAnimal::new(pet, context)).await?;
+        Ok(CreationOutcome::New(pet))
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
@@ -91,42 +96,43 @@ impl Pets for PostgresStore {
     }
 }
 
-async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
+/// Reads a page, and lets other tasks run after each [`TURN`] bytes of names.
+async fn read_page(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
     let after = request.after.map_or(0, PetId::get);
     let limit = usize::from(request.limit.get());
-    // One more than requested shows whether a page follows.
-    let fetched = i64::from(request.limit.get()) + 1;
+    // One animal more than requested shows whether a page follows.
+    let row_limit = i64::from(request.limit.get()) + 1;
     let rows = match request.status {
         None => {
-            let parameters: [&(dyn ToSql + Sync); 2] = [&after, &fetched];
-            let statement = connection.prepared(LIST).await?;
+            let parameters: [&(dyn ToSql + Sync); 2] = [&after, &row_limit];
+            let statement = connection.prepare_once(LIST).await?;
             connection.query_raw(&statement, parameters).await?
         }
         Some(status) => {
-            let parameters: [&(dyn ToSql + Sync); 3] = [&after, &fetched, &status.as_str()];
-            let statement = connection.prepared(LIST_BY_STATUS).await?;
+            let parameters: [&(dyn ToSql + Sync); 3] = [&after, &row_limit, &status.as_str()];
+            let statement = connection.prepare_once(LIST_BY_STATUS).await?;
             connection.query_raw(&statement, parameters).await?
         }
     };
     let mut rows = pin!(rows);
     let mut page = Page::default();
-    let mut turn_at = TURN;
+    let mut next_turn = TURN;
     while let Some(row) = rows.try_next().await? {
         if page.pets.len() == limit {
             page.more_follow = true;
             break;
         }
         page.push(read_contract_pet(&row)?);
-        if page.names.len() >= turn_at {
-            turn_at = page.names.len() + TURN;
+        if page.names.len() >= next_turn {
+            next_turn = page.names.len() + TURN;
             task::yield_now().await;
         }
     }
     Ok(page)
 }
 
-async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
-    let statement = connection.prepared(GET_PET).await?;
+async fn read_pet(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
+    let statement = connection.prepare_once(GET_PET).await?;
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
     row.as_ref().map(read_owned_pet).transpose()
 }

@@ -31,52 +31,54 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::connect::{Connector, Session, Unreachable};
 
-/// How long an operation waits for a connection while all are in use.
-pub(super) const FREE_WITHIN: Duration = Duration::from_secs(1);
+/// The time limit for getting a connection while all are in use.
+pub(super) const WAIT_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long a connection lives. After that, a new one is made, which finds a changed cluster
+/// The maximum age of a connection. After that, a new one is made, which finds a changed cluster
 /// (another server, or another address).
 const MAX_AGE: Duration = Duration::from_mins(30);
 
-/// After it was idle for this long, a connection is tested before it is reused: a device on its way
-/// may have dropped it.
-const MAX_REST: Duration = Duration::from_secs(30);
+/// The idle time after which a connection is tested before it is reused: a device on its way may have
+/// dropped it.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// How long the test may take.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+/// The time limit of this test, and of a cancellation.
+const RESPONSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long a read whose client has gone may go on before it is cancelled.
-const READ_ENDED_WITHIN: Duration = Duration::from_millis(100);
+/// The time that a read may take after its client has gone. Then it is cancelled.
+const ABANDONED_READ_LIMIT: Duration = Duration::from_millis(100);
 
-/// How long a write whose client has gone is waited for before another connection replaces its own.
-const WRITE_ENDED_WITHIN: Duration = Duration::from_secs(5);
+/// The time that a write may take after its client has gone. Then another connection replaces the
+/// connection of the write.
+const ABANDONED_WRITE_LIMIT: Duration = Duration::from_secs(5);
 
-/// Changes no row, but its commit waits for the synchronous standby, because a lock
+/// A statement that changes no row, but its commit waits for the synchronous standby, because a lock
 /// on a row is written to the WAL. The standby then also has every earlier commit.
 const CONFIRM: &str = "SELECT 1 FROM petstore_schema FOR KEY SHARE";
 
-/// One try of an operation.
-pub(super) type Try<'t, T> = BoxFuture<'t, Result<T, Failure>>;
+/// One attempt of an operation.
+pub(super) type Attempt<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 
-/// What an operation does.
+/// The kind of an operation, which decides about its share of the connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Write,
     /// A write that may wait for somebody's lock on its animal. All of these together use at most
-    /// three quarters of the connections, so that others always have the rest.
+    /// three quarters of the connections, so that other operations always have a quarter.
     Command,
     /// Many commands, with much work for the server: at most an eighth of the connections.
     Batch,
 }
 
-/// A session, and the statements that it has prepared.
+/// A connection to the database, with the statements that it has prepared.
 pub struct Connection {
     session: Session,
     statements: HashMap<&'static str, Statement>,
 }
 
 impl Connection {
+    /// Creates a connection without prepared statements.
     pub(super) fn new(session: Session) -> Self {
         Self {
             session,
@@ -85,7 +87,7 @@ impl Connection {
     }
 
     /// Returns the statement, prepared when this connection runs it for the first time.
-    pub(super) async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Error> {
+    pub(super) async fn prepare_once(&mut self, sql: &'static str) -> Result<Statement, Error> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
@@ -95,11 +97,11 @@ impl Connection {
     }
 
     /// Waits until the synchronous standby has everything that this connection has
-    /// read. Required before a row of an earlier try is acknowledged: if the server
-    /// ended that try's wait for the standby, the row is visible, but a failover can
-    /// still lose it.
+    /// read. Required before a row of an earlier attempt is acknowledged: if the server
+    /// ended the wait of that attempt for the standby, the row is visible, but a failover
+    /// can still lose it.
     pub(super) async fn confirm(&mut self) -> Result<(), Error> {
-        let statement = self.prepared(CONFIRM).await?;
+        let statement = self.prepare_once(CONFIRM).await?;
         self.execute(&statement, &[]).await?;
         Ok(())
     }
@@ -122,26 +124,27 @@ impl DerefMut for Connection {
 /// The connections of a store.
 pub(super) struct Pool {
     connections: managed::Pool<Connector>,
-    /// For [`Access::Command`].
+    /// The permits for [`Access::Command`].
     commands: Arc<Semaphore>,
-    /// For [`Access::Batch`].
+    /// The permits for [`Access::Batch`].
     batches: Arc<Semaphore>,
-    /// Connections that were replaced although their write has not ended. The server keeps its side
-    /// of each, so there may be as many of them as of the others.
+    /// The permits for connections that were replaced although their write has not ended. The server
+    /// keeps its side of each, so there may be as many of them as connections in use.
     abandoned: Arc<Semaphore>,
-    /// Operations that did not get a connection in time.
+    /// The number of operations that did not get a connection in time.
     pub(super) timeouts: Counter,
 }
 
 impl Pool {
+    /// Creates a pool of at most `connections` connections, which are made when they are needed.
     pub(super) fn new(connector: Connector, connections: NonZeroU32) -> Result<Self, BuildError> {
         let size = connections.get() as usize;
         managed::Pool::builder(connector)
             .max_size(size)
             // Reuses the last connection first, so that few connections are idle.
             .queue_mode(managed::QueueMode::Lifo)
-            .wait_timeout(Some(FREE_WITHIN))
-            .recycle_timeout(Some(ANSWERED_WITHIN))
+            .wait_timeout(Some(WAIT_LIMIT))
+            .recycle_timeout(Some(RESPONSE_LIMIT))
             .runtime(Runtime::Tokio1)
             .build()
             .map(|connections| Self {
@@ -153,43 +156,48 @@ impl Pool {
             })
     }
 
+    /// Waits for a connection, and for a permit if the kind of the operation has a share. Fails after
+    /// [`WAIT_LIMIT`].
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
         let share = match access {
             Access::Read | Access::Write => None,
             Access::Command => Some(&self.commands),
             Access::Batch => Some(&self.batches),
         };
-        let share = match share {
+        let permit = match share {
             Some(share) => {
-                match time::timeout(FREE_WITHIN, Arc::clone(share).acquire_owned()).await {
+                match time::timeout(WAIT_LIMIT, Arc::clone(share).acquire_owned()).await {
                     Ok(permit) => permit.ok(),
-                    Err(_) => return Err(self.overloaded()),
+                    Err(_) => return Err(self.count_overload()),
                 }
             }
             None => None,
         };
+
         match self.connections.get().await {
             Ok(connection) => Ok(Lease {
                 access,
                 abandoned: Arc::clone(&self.abandoned),
-                held: Some((connection, share)),
+                leased: Some(LeasedConnection { connection, permit }),
             }),
-            Err(PoolError::Timeout(TimeoutType::Wait)) => Err(self.overloaded()),
+            Err(PoolError::Timeout(TimeoutType::Wait)) => Err(self.count_overload()),
             Err(error) => Err(StoreError::Unavailable(Arc::new(error))),
         }
     }
 
-    fn overloaded(&self) -> StoreError {
+    /// Counts an operation that did not get a connection in time, and returns its error.
+    fn count_overload(&self) -> StoreError {
         self.timeouts.count();
         StoreError::Overloaded
     }
 
     /// Closes the idle connections. When one of them fails because of its server, the others would
     /// fail as well.
-    pub(super) fn distrust_all(&self) {
-        drop(self.connections.retain(|_, _| false));
+    pub(super) fn close_idle_connections(&self) {
+        let _closed_connections = self.connections.retain(|_, _| false);
     }
 
+    /// Writes the metrics.
     pub(super) fn expose(&self, page: &mut Exposition) {
         let managed::Status {
             max_size,
@@ -199,12 +207,9 @@ impl Pool {
         } = self.connections.status();
         let name = "db_client_connection_count";
         page.begin(Kind::Gauge, name, "Connections to PostgreSQL.");
-        for (state, count) in [
-            ("idle", available),
-            ("used", size.saturating_sub(available)),
-        ] {
-            page.sample(name, &[("db_client_connection_state", &state)], count);
-        }
+        let used = size.saturating_sub(available);
+        page.sample(name, &[("db_client_connection_state", &"idle")], available);
+        page.sample(name, &[("db_client_connection_state", &"used")], used);
         page.number(
             "db_client_connection_max",
             "How many there may be.",
@@ -236,7 +241,7 @@ impl managed::Manager for Connector {
         if !self.is_with_primary(&connection.session) {
             return Err(RecycleError::message("another server accepts the writes"));
         }
-        if metrics.last_used() > MAX_REST {
+        if metrics.last_used() > MAX_IDLE_TIME {
             connection
                 .check_connection()
                 .await
@@ -250,49 +255,62 @@ impl managed::Manager for Connector {
 /// after the server's response.
 pub(super) struct Lease {
     access: Access,
-    /// See [`Pool::abandoned`].
+    /// The permits of [`Pool::abandoned`].
     abandoned: Arc<Semaphore>,
-    /// `Some` until it is returned.
-    held: Option<Held>,
+    /// The connection; `None` after it was returned.
+    leased: Option<LeasedConnection>,
 }
 
-/// A connection, with the share of the connections that it counts against.
-type Held = (Object<Connector>, Option<OwnedSemaphorePermit>);
+/// A connection, with the permit for the share of the connections that it counts against.
+struct LeasedConnection {
+    connection: Object<Connector>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl LeasedConnection {
+    /// Closes the connection instead of returning it to the pool.
+    fn close(self) {
+        drop(Object::take(self.connection));
+        drop(self.permit);
+    }
+}
 
 impl Lease {
     /// Runs `work`, then returns the connection to the pool, or closes it if it is broken.
-    pub(super) async fn use_for<W, T>(
+    pub(super) async fn run<W, T>(
         mut self,
-        work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T>,
-        what: &mut W,
+        work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T>,
+        input: &mut W,
     ) -> Result<T, Failure> {
-        let Some((connection, _)) = &mut self.held else {
+        let Some(leased) = &mut self.leased else {
             return Err(Failure::Raced);
         };
-        let done = work(connection, what).await;
-        let held = self.held.take();
-        if done
-            .as_ref()
-            .is_err_and(|failure| failure.remedy() == Remedy::Reconnect)
+        let result = work(&mut leased.connection, input).await;
+
+        // The server has responded, so `drop` has nothing to wait for.
+        let leased = self.leased.take();
+        if let Err(failure) = &result
+            && failure.remedy() == Remedy::Reconnect
+            && let Some(leased) = leased
         {
-            drop(held.map(|(connection, _)| Object::take(connection)));
+            leased.close();
         }
-        done
+        result
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(held) = self.held.take() else {
+        let Some(leased) = self.leased.take() else {
             return;
         };
         match Handle::try_current() {
             // The pool limits these tasks: each keeps the slot of its connection, or a permit.
             Ok(runtime) => {
                 let abandoned = Arc::clone(&self.abandoned);
-                drop(runtime.spawn(settle(held, self.access, abandoned)));
+                let _task = runtime.spawn(settle(leased, self.access, abandoned));
             }
-            Err(_) => drop(Object::take(held.0)),
+            Err(_) => leased.close(),
         }
     }
 }
@@ -305,35 +323,44 @@ impl Drop for Lease {
 /// A write is never cancelled: PostgreSQL would stop its wait for a synchronous standby, and make
 /// an animal visible that a failover can lose. Without such a standby, each write would leave one
 /// more connection behind on the server, so after [`Pool::abandoned`] the next one keeps its place.
-async fn settle(held: Held, access: Access, abandoned: Arc<Semaphore>) {
-    let (connection, _share) = held;
-    if has_settled(&connection, access).await {
+async fn settle(leased: LeasedConnection, access: Access, abandoned: Arc<Semaphore>) {
+    if settle_within_limit(&leased.connection, access).await {
         return;
     }
-    match (access, abandoned.try_acquire()) {
-        (Access::Read, _) => drop(Object::take(connection)),
-        (_, Ok(_permit)) => {
-            let connection = Object::take(connection);
-            drop(connection.simple_query("").await);
+    if access == Access::Read {
+        leased.close();
+        return;
+    }
+    match abandoned.try_acquire() {
+        Ok(_abandoned_permit) => {
+            let connection = Object::take(leased.connection);
+            let _ = connection.simple_query("").await;
         }
-        (_, Err(_)) => drop(connection.simple_query("").await),
+        Err(_) => {
+            let _ = leased.connection.simple_query("").await;
+        }
     }
 }
 
-async fn has_settled(connection: &Object<Connector>, access: Access) -> bool {
-    // The response comes after those to all earlier statements, including the ROLLBACK of the
+/// Waits for the response to the statement of a dropped operation, within the limit for its kind. Returns
+/// whether the connection can be reused.
+async fn settle_within_limit(connection: &Object<Connector>, access: Access) -> bool {
+    // The response comes after the responses to all earlier statements, including the ROLLBACK of the
     // dropped transaction.
-    let mut idle = pin!(connection.simple_query(""));
-    let patience = match access {
-        Access::Read => READ_ENDED_WITHIN,
-        Access::Write | Access::Command | Access::Batch => WRITE_ENDED_WITHIN,
+    let mut response = pin!(connection.simple_query(""));
+    let limit = match access {
+        Access::Read => ABANDONED_READ_LIMIT,
+        Access::Write | Access::Command | Access::Batch => ABANDONED_WRITE_LIMIT,
     };
-    if let Ok(answered) = time::timeout(patience, idle.as_mut()).await {
-        return answered.is_ok();
+    if let Ok(result) = time::timeout(limit, response.as_mut()).await {
+        return result.is_ok();
     }
-    let is_silent = access != Access::Read || {
+
+    let is_silent = if access == Access::Read {
         connection.session.cancel().await;
-        time::timeout(ANSWERED_WITHIN, idle).await.is_err()
+        time::timeout(RESPONSE_LIMIT, response).await.is_err()
+    } else {
+        true
     };
     if is_silent && let Some(pool) = Object::pool(connection) {
         pool.manager().suspect(&connection.session);

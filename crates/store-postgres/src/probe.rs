@@ -5,7 +5,7 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::pool::Connection;
 
-/// Everything that a create needs, in one transaction that adds no row and takes no id: the
+/// A statement with everything that a create needs, in one transaction that adds no row and takes no id: the
 /// privileges and locks of its statements, which PostgreSQL checks even if there is no row to
 /// insert, and a commit that waits for the disk like any other, because it locks a row that nothing
 /// else locks while the service runs. A standby rejects all of this. The probe stops waiting for a
@@ -30,13 +30,14 @@ const PROBE: &str = "SET LOCAL lock_timeout = '1s';
         AND has_sequence_privilege('change_ids', 'USAGE, UPDATE')
     FROM petstore_schema FOR KEY SHARE OF petstore_schema";
 
+/// Checks that an animal could be added now.
 pub(super) async fn probe(connection: &mut Connection) -> Result<(), Failure> {
-    let answers = connection.simple_query(PROBE).await?;
-    let may_draw = answers.iter().any(|answer| match answer {
+    let messages = connection.simple_query(PROBE).await?;
+    let may_draw_ids = messages.iter().any(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),
         _ => false,
     });
-    if may_draw {
+    if may_draw_ids {
         Ok(())
     } else {
         Err(Failure::Forbidden("use the sequences: GRANT USAGE"))

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use petstore_domain::{
-    IdempotentRequest, NewPet, Owner, StoredResponse, WriteContext, store_area::StorePet,
+    IdempotentRequest, NewPet, Owner, Pet, StoredResponse, WriteContext, store_area::StorePet,
 };
 use petstore_store::{
     CreationOutcome, CreationRenderer,
@@ -15,19 +15,19 @@ use tokio_postgres::{Client, Statement, types::ToSql};
 
 use super::{
     pool::Connection,
-    rows::pet_id,
+    rows::{pet_id, text_or_null},
     writes::{Write, columns, parameters},
 };
 
-/// What is remembered, or the id for the animal of the request.
+/// The remembered request, or an identifier for the animal of the new request.
 const RECALL_OR_DRAW: &str = concat!(
     "SELECT known.*, CASE WHEN operation IS NULL THEN nextval('pets_ids') END
-    FROM (SELECT 1) AS one LEFT JOIN (",
+    FROM (SELECT 1) AS only_row LEFT JOIN (",
     recall!(),
     ") AS known ON TRUE"
 );
-/// Remembers the request, adds the animal and logs it, in one statement. Does nothing if the request is
-/// known, and waits for a concurrent one. Fails if the previous release remembers it.
+/// The statement that remembers a request, and adds and logs its animal. It does nothing if the request is
+/// remembered, and waits for a concurrent one. It fails if the previous release remembers the request.
 const INSERT_ONCE: &str = "
     WITH claimed AS (
         INSERT INTO requests
@@ -43,7 +43,7 @@ const INSERT_ONCE: &str = "
         SELECT $15, 'pet.added', $11, 1, $11, $16, $17, $18, $19, $20 FROM claimed)
     INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
     SELECT $11, $12, $13, $14, $15, $15 FROM claimed";
-/// What is remembered of several requests, each with its number from 1.
+/// The remembered requests under several keys, each with the number of its key, from 1.
 pub(super) const RECALL_ALL: &str = "
     SELECT known.*, number
     FROM unnest($1::bigint[], $2::text[], $3::bigint[])
@@ -60,178 +60,186 @@ const REMEMBER_ALL: &str = "
         $7::text[], $8::bytea[], $9::bigint[]) AS new";
 /// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
 const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
-/// For a request that a service of the previous release added after the migration.
+/// The statement that copies a request which a service of the previous release added after the migration.
 const CONVERT: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller IN ($1, $3) AND key = $2
     ON CONFLICT (caller, key) DO NOTHING";
-/// Deletes such a request if its animal was deleted by hand.
+/// The statement that deletes such a request if its animal was deleted by hand.
 const DISCARD: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
     (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
      WHERE api_key_id IN ($1, $3) AND key = $2 AND pets.id IS NULL)";
-pub(super) const FORGET: &str = "
+pub(super) const FORGET_REQUESTS: &str = "
     DELETE FROM requests WHERE (caller, key) IN
     (SELECT caller, key FROM requests
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1 ORDER BY mark LIMIT $2)";
-/// How often a request can conflict with another one, or with the previous release.
+/// The number of times that a request can conflict with another one, or with the previous release.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// An animal that is being added by a request that may be repeated.
-pub(super) struct Once {
+/// The column of [`RECALL_OR_DRAW`] with the identifier, after the columns of the remembered request.
+const NEW_ID_COLUMN: usize = 6;
+
+/// An animal that is added by a request with an idempotency key.
+pub(super) struct IdempotentCreate {
     pub(super) new: NewPet,
     pub(super) context: WriteContext,
     pub(super) respond: CreationRenderer,
 }
 
-impl Once {
+impl IdempotentCreate {
     /// Adds the animal, unless the request was seen before.
     pub(super) async fn insert(
         &self,
         connection: &mut Connection,
     ) -> Result<CreationOutcome, Failure> {
-        let Self {
-            new,
-            context,
-            respond,
-        } = self;
-        let request = context.idempotency.as_ref().ok_or(Failure::Row("key"))?;
-        let Origin {
-            at,
-            actor,
-            request_id,
-        } = context.into();
+        let request = self
+            .context
+            .idempotency
+            .as_ref()
+            .ok_or(Failure::Row("key"))?;
+        let lineage = request.lineage.number();
         let key = request.key.as_str();
-        let fingerprint = &request.fingerprint[..];
-        let known: [&(dyn ToSql + Sync); 3] =
-            [&request.lineage.number(), &key, &request.caller.number()];
+        let caller = request.caller.number();
+        let identity: [&(dyn ToSql + Sync); 3] = [&lineage, &key, &caller];
         for _ in 0..MAX_ATTEMPTS {
-            let recall = connection.prepared(RECALL_OR_DRAW).await?;
-            let row = connection.query_one(&recall, &known).await?;
-            let Some(id) = row.try_get::<_, Option<i64>>(6)? else {
+            let recall = connection.prepare_once(RECALL_OR_DRAW).await?;
+            let row = connection.query_one(&recall, &identity).await?;
+            let Some(new_id) = row.try_get::<_, Option<i64>>(NEW_ID_COLUMN)? else {
                 let KnownRequest::Same(response) = compare_request(&row, request)? else {
                     return Ok(CreationOutcome::Conflict);
                 };
                 connection.confirm().await?;
                 return Ok(CreationOutcome::Replayed(response));
             };
-            let pet = new.clone().with_id(pet_id(id)?);
-            let StoredResponse {
-                status,
-                location,
-                etag,
-                body,
-            } = respond(&pet);
-            let owners: Vec<i64> = request.owners().map(Owner::number).collect();
-            let shown =
-                LogEntry::pet_added(&StorePet::added(pet.id, new.clone(), context.now)).after;
-            let parameters: [&(dyn ToSql + Sync); 20] = [
-                &request.lineage.number(),
-                &key,
-                &request.operation,
-                &fingerprint,
-                &i32::from(status),
-                &location,
-                &etag,
-                &body,
-                &context.now.as_second(),
-                &owners,
-                &id,
-                &new.name.as_str(),
-                &new.category_id,
-                &new.status.as_str(),
-                &at,
-                &actor.actor.kind(),
-                &actor.actor.id(),
-                &actor.name.as_deref(),
-                &request_id,
-                &shown,
-            ];
-            let insert = connection.prepared(INSERT_ONCE).await?;
-            match connection
-                .execute(&insert, &parameters)
-                .await
-                .map_err(Failure::from)
-            {
+
+            let pet = self.new.clone().with_id(pet_id(new_id)?);
+            match self.insert_once(connection, request, &pet).await {
+                // A concurrent request was faster. The next attempt finds it.
                 Ok(0) => {}
                 Ok(_) => return Ok(CreationOutcome::New(pet)),
                 Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
-                    connection.execute(CONVERT, &known).await?;
-                    connection.execute(DISCARD, &known).await?;
+                    connection.execute(CONVERT, &identity).await?;
+                    connection.execute(DISCARD, &identity).await?;
                 }
                 Err(failure) => return Err(failure),
             }
         }
         Err(Failure::Raced)
     }
+
+    /// Runs [`INSERT_ONCE`] for this animal. Returns the number of added animals: 0 if the request is
+    /// remembered.
+    async fn insert_once(
+        &self,
+        connection: &mut Connection,
+        request: &IdempotentRequest,
+        pet: &Pet,
+    ) -> Result<u64, Failure> {
+        let Self {
+            new,
+            context,
+            respond,
+        } = self;
+        let origin = Origin::from(context);
+        let actor = &origin.actor.actor;
+        let response = respond(pet);
+        let owners: Vec<i64> = request.owners().map(Owner::number).collect();
+        let entry = LogEntry::pet_added(&StorePet::added(pet.id, new.clone(), context.now));
+        let parameters: [&(dyn ToSql + Sync); 20] = [
+            &request.lineage.number(),
+            &request.key.as_str(),
+            &request.operation,
+            &&request.fingerprint[..],
+            &i32::from(response.status),
+            &response.location,
+            &response.etag,
+            &response.body,
+            &context.now.as_second(),
+            &owners,
+            &pet.id.get(),
+            &new.name.as_str(),
+            &new.category_id,
+            &new.status.as_str(),
+            &origin.at,
+            &actor.kind(),
+            &actor.id(),
+            &origin.actor.name.as_deref(),
+            &origin.request_id,
+            &entry.after,
+        ];
+        let insert = connection.prepare_once(INSERT_ONCE).await?;
+        Ok(connection.execute(&insert, &parameters).await?)
+    }
 }
 
-/// What is remembered of each request that has an idempotency key, with the prepared
+/// Returns what is remembered under the key of each request that has one, with the prepared
 /// [`RECALL_ALL`].
-pub(super) async fn recall<'r>(
+pub(super) async fn recall_all<'r>(
     client: &Client,
     recall_all: &Statement,
     requests: impl Iterator<Item = Option<&'r IdempotentRequest>>,
 ) -> Result<Vec<Option<KnownRequest>>, Failure> {
+    const NUMBER_COLUMN: usize = 6;
+
     let requests: Vec<_> = requests.collect();
-    let names = columns(requests.iter().map(|request| name(*request).to_vec()));
-    let mut known: Vec<_> = requests.iter().map(|_| None).collect();
-    for row in client.query(recall_all, &parameters(&names)).await? {
-        let number = usize::try_from(row.try_get::<_, i64>(6)? - 1).unwrap_or_default();
-        if let Some(Some(request)) = requests.get(number) {
-            known[number] = Some(compare_request(&row, request)?);
+    let identities = columns(requests.iter().map(|request| identity(*request).to_vec()));
+    let mut known_requests: Vec<_> = requests.iter().map(|_| None).collect();
+    for row in client.query(recall_all, &parameters(&identities)).await? {
+        let number: i64 = row.try_get(NUMBER_COLUMN)?;
+        let index = usize::try_from(number - 1).unwrap_or_default();
+        if let Some(Some(request)) = requests.get(index) {
+            known_requests[index] = Some(compare_request(&row, request)?);
         }
     }
-    Ok(known)
+    Ok(known_requests)
 }
 
-/// By what a request is found: its lineage, its key and its caller. Null without an idempotency key.
-pub(super) fn name(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
-    request.map_or(
-        [Value::Null; 3],
-        |IdempotentRequest {
-             lineage,
-             key,
-             caller,
-             ..
-         }| {
-            [
-                Value::Integer(lineage.number()),
-                Value::Text(key.as_str()),
-                Value::Integer(caller.number()),
-            ]
-        },
-    )
+/// Returns the values by which a remembered request is found: its lineage, its key and its caller. Without
+/// an idempotency key, they are null.
+pub(super) fn identity(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
+    match request {
+        Some(request) => [
+            Value::Integer(request.lineage.number()),
+            Value::Text(request.key.as_str()),
+            Value::Integer(request.caller.number()),
+        ],
+        None => [Value::Null; 3],
+    }
 }
 
-/// Remembers the responses to requests, each with its time. In the order of their keys, so that two
-/// transactions cannot wait for each other.
-pub(super) fn remember<'v>(
-    mut requests: Vec<(&'v IdempotentRequest, &'v StoredResponse, Timestamp)>,
-) -> Option<Write<'v>> {
-    requests.sort_by_key(|(request, ..)| (request.lineage.number(), request.key.as_str()));
-    let rows = requests.into_iter().map(|(request, response, now)| {
-        let StoredResponse {
-            status,
-            location,
-            etag,
-            body,
-        } = response;
-        let [lineage, key, _] = name(Some(request));
-        let text = |text: &'v Option<String>| text.as_deref().map_or(Value::Null, Value::Text);
+/// A response that is to be remembered for its request.
+pub(super) struct NewResponse<'v> {
+    pub(super) request: &'v IdempotentRequest,
+    pub(super) response: &'v StoredResponse,
+    pub(super) time: Timestamp,
+}
+
+impl<'v> NewResponse<'v> {
+    /// Returns the row of the response, in the order of the columns of [`REMEMBER_ALL`].
+    fn row(&self) -> Vec<Value<'v>> {
+        let Self {
+            request, response, ..
+        } = *self;
         vec![
-            lineage,
-            key,
+            Value::Integer(request.lineage.number()),
+            Value::Text(request.key.as_str()),
             Value::Text(request.operation),
             Value::Blob(&request.fingerprint),
-            Value::Integer(i64::from(*status)),
-            text(location),
-            text(etag),
-            Value::Blob(body),
-            Value::Integer(now.as_second()),
+            Value::Integer(i64::from(response.status)),
+            text_or_null(response.location.as_deref()),
+            text_or_null(response.etag.as_deref()),
+            Value::Blob(&response.body),
+            Value::Integer(self.time.as_second()),
         ]
-    });
-    Write::of_rows(REMEMBER_ALL, rows)
+    }
+}
+
+/// Returns the statement that remembers these responses; `None` without any. It writes them in the order
+/// of their keys, so that two transactions cannot wait for each other.
+pub(super) fn remember(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
+    responses.sort_by_key(|new| (new.request.lineage.number(), new.request.key.as_str()));
+    Write::from_rows(REMEMBER_ALL, responses.iter().map(NewResponse::row))
 }

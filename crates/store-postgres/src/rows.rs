@@ -1,8 +1,17 @@
 //! The values of rows.
 
 use petstore_domain::PetId;
-use petstore_store::drivers::postgres::Failure;
+use petstore_store::{columns::Value, drivers::postgres::Failure};
 
-pub(super) fn pet_id(id: i64) -> Result<PetId, Failure> {
-    PetId::new(id).ok_or(Failure::Row("id"))
+/// Reads the identifier of an animal. Fails if the number is not positive.
+pub(super) fn pet_id(number: i64) -> Result<PetId, Failure> {
+    PetId::new(number).ok_or(Failure::Row("id"))
+}
+
+pub(super) fn text_or_null(text: Option<&str>) -> Value<'_> {
+    text.map_or(Value::Null, Value::Text)
+}
+
+pub(super) fn integer_or_null<'v>(number: Option<i64>) -> Value<'v> {
+    number.map_or(Value::Null, Value::Integer)
 }

@@ -1,6 +1,6 @@
-//! Statements and transactions for what is the same in every store.
+//! Statements and transactions for the work that is the same in every store.
 
-use std::{mem, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use futures_util::{FutureExt, TryFutureExt, TryStreamExt, future::try_join_all};
 use petstore_domain::store_area::JournalState;
@@ -20,18 +20,18 @@ use super::{
     store_area::lists::PLANS,
 };
 
-/// Remembers a write under a token, as a request without a caller. Waits for a concurrent attempt of
-/// the same write, and does nothing if that was done.
-const CLAIM: &str = "
+/// The statement that remembers a write under a token, as a request without a caller. It waits for a
+/// concurrent attempt of the same write, and does nothing if that attempt succeeds.
+const CLAIM_TOKEN: &str = "
     INSERT INTO requests (caller, key, operation, fingerprint, status, body, created_at, mark)
     SELECT 0, $1, 'administration', decode(repeat('00', 32), 'hex'), 0, '',
         floor(extract(epoch FROM now()))::bigint, coalesce(max(number), 0) FROM idempotency_marks
     ON CONFLICT (caller, key) DO NOTHING";
-const NOTE: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
-const NOTED: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
+const SAVE_RESULT: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
+const READ_RESULT: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
 
 /// The constraint that a write violates if another one has the same idempotency key.
-const REQUEST: &str = "requests_pkey";
+const KEY_CONSTRAINT: &str = "requests_pkey";
 
 impl Sql for Connection {
     type Error = Failure;
@@ -50,14 +50,14 @@ impl Sql for Connection {
     const PUBLIC_STATE: &'static str = numbering::PUBLIC_STATE;
     const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
-    const FORGET_REQUESTS: &'static str = requests::FORGET;
+    const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
     /// A standby has these numbers from its primary.
     const INCARNATION: &'static str =
         "SELECT concat_ws(' ', system_identifier, oid, 'etag_key'::regclass::oid)
         FROM pg_control_system(), pg_database WHERE datname = current_database()";
 
-    fn incarnation_from(found: &str) -> Option<String> {
-        Some(found.to_owned())
+    fn incarnation_from(text: &str) -> Option<String> {
+        Some(text.to_owned())
     }
 
     fn plans() -> &'static Plans {
@@ -71,7 +71,7 @@ impl Sql for Connection {
         show: RowVisitor<'t, Self>,
     ) -> SqlFuture<'t, Self, ()> {
         async move {
-            let statement = self.prepared(sql).await?;
+            let statement = self.prepare_once(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
             let mut rows = pin!(self.query_raw(&statement, values).await?);
             while let Some(row) = rows.try_next().await? {
@@ -90,13 +90,10 @@ impl Sql for Connection {
         values: Parameters<'t>,
     ) -> SqlFuture<'t, Self, Vec<Row>> {
         async move {
-            let statement = self.prepared(sql).await?;
+            let statement = self.prepare_once(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
-            Ok(self
-                .query_raw(&statement, values)
-                .await?
-                .try_collect()
-                .await?)
+            let rows = self.query_raw(&statement, values).await?;
+            Ok(rows.try_collect().await?)
         }
         .boxed()
     }
@@ -107,7 +104,7 @@ impl Sql for Connection {
         values: Parameters<'t>,
     ) -> SqlFuture<'t, Self, u64> {
         async move {
-            let statement = self.prepared(sql).await?;
+            let statement = self.prepare_once(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
             Ok(self.execute_raw(&statement, values).await?)
         }
@@ -120,13 +117,13 @@ impl Sql for Connection {
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<u64>> {
         async move {
-            let statement = self.prepared(sql).await?;
+            let statement = self.prepare_once(sql).await?;
             let client = &**self;
-            // All are sent before the first response.
-            let each = values.iter().map(|values| {
+            // All statements are sent before the first response.
+            let executions = values.iter().map(|values| {
                 client.execute_raw(&statement, values.iter().map(|value| value.for_postgres()))
             });
-            Ok(try_join_all(each).await?)
+            Ok(try_join_all(executions).await?)
         }
         .boxed()
     }
@@ -137,18 +134,15 @@ impl Sql for Connection {
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<Vec<Row>>> {
         async move {
-            let statement = self.prepared(sql).await?;
+            let statement = self.prepare_once(sql).await?;
             let client = &**self;
-            // All are sent before the first response.
-            let each = values.iter().map(|values| async {
+            // All statements are sent before the first response.
+            let queries = values.iter().map(|values| async {
                 let values = values.iter().map(|value| value.for_postgres());
-                client
-                    .query_raw(&statement, values)
-                    .await?
-                    .try_collect()
-                    .await
+                let rows = client.query_raw(&statement, values).await?;
+                rows.try_collect().await
             });
-            Ok(try_join_all(each).await?)
+            Ok(try_join_all(queries).await?)
         }
         .boxed()
     }
@@ -158,93 +152,135 @@ impl Sql for Connection {
     }
 }
 
-/// A transaction, which is undone when this is dropped before its end.
+/// A transaction, which is rolled back when this is dropped before its end.
 struct Transaction<'c> {
-    on: &'c mut Connection,
+    connection: &'c mut Connection,
     is_open: bool,
 }
 
 impl<'c> Transaction<'c> {
-    async fn begin(on: &'c mut Connection, with: &str) -> Result<Self, Failure> {
-        let transaction = Self { on, is_open: true };
-        transaction.on.batch_execute(with).await?;
+    /// Begins a transaction with the statement `begin`.
+    async fn begin(connection: &'c mut Connection, begin: &str) -> Result<Self, Failure> {
+        let transaction = Self {
+            connection,
+            is_open: true,
+        };
+        transaction.connection.batch_execute(begin).await?;
         Ok(transaction)
     }
 
-    async fn end(mut self, with: &str) -> Result<(), Failure> {
+    async fn commit(mut self) -> Result<(), Failure> {
         self.is_open = false;
-        Ok(self.on.batch_execute(with).await?)
+        Ok(self.connection.batch_execute("COMMIT").await?)
+    }
+
+    async fn roll_back(mut self) -> Result<(), Failure> {
+        self.is_open = false;
+        Ok(self.connection.batch_execute("ROLLBACK").await?)
     }
 }
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // The statement is sent at once.
-            drop(self.on.batch_execute("ROLLBACK").now_or_never());
+            // The statement is sent when it is polled. Nobody waits for the response.
+            let _ = self.connection.batch_execute("ROLLBACK").now_or_never();
         }
     }
 }
 
-/// A write, with its token.
-struct Once<W> {
-    what: W,
+/// A write that is carried out once, regardless of the number of attempts.
+struct TokenWrite<W> {
+    input: W,
+    /// The name under which the write is remembered.
     token: String,
 }
 
-impl<W> Once<W> {
+impl<W> TokenWrite<W> {
+    /// Carries out `work` unless an earlier attempt has done it. Returns what `show` reads afterwards, or
+    /// the refusal of `work`, which is rolled back.
     async fn attempt<T, R>(
         &self,
-        on: &mut Connection,
+        connection: &mut Connection,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
     ) -> Result<Result<T, R>, Failure> {
-        let transaction = Transaction::begin(on, "BEGIN").await?;
-        let number = if transaction.on.execute(CLAIM, &[&self.token]).await? == 0 {
-            transaction.on.confirm().await?;
-            transaction.on.number(NOTED, &[&self.token]).await?
+        let transaction = Transaction::begin(connection, "BEGIN").await?;
+        let claim: Parameters<'_> = &[&self.token];
+        let claimed_rows = transaction.connection.execute(CLAIM_TOKEN, claim).await?;
+        let number = if claimed_rows == 0 {
+            transaction.connection.confirm().await?;
+            transaction.connection.number(READ_RESULT, claim).await?
         } else {
-            match work(transaction.on, &self.what).await {
+            match work(transaction.connection, &self.input).await {
                 Ok(Ok(number)) => {
-                    let note: Parameters<'_> = &[&self.token, &number.to_string()];
-                    transaction.on.execute(NOTE, note).await?;
+                    let result: Parameters<'_> = &[&self.token, &number.to_string()];
+                    transaction.connection.execute(SAVE_RESULT, result).await?;
                     number
                 }
                 Ok(Err(refusal)) => {
-                    transaction.end("ROLLBACK").await?;
-                    // It may be due to what another write has done.
-                    on.confirm().await?;
+                    transaction.roll_back().await?;
+                    // The refusal may be due to the changes of another write.
+                    connection.confirm().await?;
                     return Ok(Err(refusal));
                 }
-                Err(failure) if failure.is_duplicate(REQUEST) => return Err(Failure::Raced),
+                Err(failure) if failure.is_duplicate(KEY_CONSTRAINT) => {
+                    return Err(Failure::Raced);
+                }
                 Err(failure) => return Err(failure),
             }
         };
-        let shown = show(transaction.on, &number).await?;
-        transaction.end("COMMIT").await?;
+
+        let shown = show(transaction.connection, &number).await?;
+        transaction.commit().await?;
         Ok(Ok(shown))
     }
 }
 
-/// How long a count of all animals may take, including retries.
-const COUNTED_WITHIN: Duration = Duration::from_mins(1);
+/// The time limit for counting all animals, including retries.
+const COUNT_LIMIT: Duration = Duration::from_mins(1);
 const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
     SET LOCAL enable_seqscan = on";
 
-/// Begins a transaction all of whose statements see the store at one moment.
+/// The beginning of a transaction whose statements all see the store at one moment.
 const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Reads in one transaction.
-async fn read_within<W: Sync, T>(
+/// Does `work` in a transaction that the statement `begin` begins.
+async fn in_transaction<W: Sync, T>(
     begin: &str,
-    on: &mut Connection,
-    what: &W,
+    connection: &mut Connection,
+    input: &W,
     work: Work<Connection, W, T>,
 ) -> Result<T, Failure> {
-    let transaction = Transaction::begin(on, begin).await?;
-    let done = work(transaction.on, what).await?;
-    transaction.end("COMMIT").await?;
-    Ok(done)
+    let transaction = Transaction::begin(connection, begin).await?;
+    let value = work(transaction.connection, input).await?;
+    transaction.commit().await?;
+    Ok(value)
+}
+
+/// The input of a write, and whether an earlier attempt may have done it.
+struct RetriedWrite<W> {
+    input: W,
+    is_retry: bool,
+}
+
+impl<W: Sync> RetriedWrite<W> {
+    /// Does `work` in a transaction. Before a retry shows the rows of an earlier attempt, a standby must have
+    /// them.
+    async fn attempt<T>(
+        &mut self,
+        connection: &mut Connection,
+        work: Work<Connection, W, T>,
+    ) -> Result<T, Failure> {
+        let transaction = Transaction::begin(connection, "BEGIN").await?;
+        if self.is_retry {
+            transaction.connection.confirm().await?;
+        }
+        self.is_retry = true;
+        let value = work(transaction.connection, &self.input).await?;
+        transaction.commit().await?;
+        Ok(value)
+    }
 }
 
 impl Database for PostgresStore {
@@ -254,14 +290,16 @@ impl Database for PostgresStore {
 
     fn log_state(&self) -> StoreFuture<'_, JournalState> {
         self.runner
-            .run(Access::Write, (), |on, ()| numbering::number(on).boxed())
+            .run(Access::Write, (), |connection, ()| {
+                numbering::number_changes(connection).boxed()
+            })
             .boxed()
     }
 
-    fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
+    fn forget(&self, [kept_from, kept_until]: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
         self.runner
-            .run(Access::Write, (), move |on, ()| {
-                journal::forget(on, kept, limit).boxed()
+            .run(Access::Write, (), move |connection, ()| {
+                journal::forget_changes(connection, kept_from, kept_until, limit).boxed()
             })
             .boxed()
     }
@@ -272,77 +310,79 @@ impl Database for PostgresStore {
 
     fn read<W: SharedValue, T: SharedValue>(
         &self,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
         self.runner
-            .run(Access::Read, what, move |on, what| work(on, what))
+            .run(Access::Read, input, move |connection, input| {
+                work(connection, input)
+            })
             .boxed()
     }
 
     fn read_slowly<W: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
         if kind != SlowRead::Counts {
-            return self.read(what, work);
+            return self.read(input, work);
         }
         self.runner
-            .run_within(COUNTED_WITHIN, Access::Read, what, move |on, what| {
-                read_within(BEGIN_TO_COUNT, on, what, work).boxed()
-            })
+            .run_with_limit(
+                COUNT_LIMIT,
+                Access::Read,
+                input,
+                move |connection, input| {
+                    in_transaction(BEGIN_TO_COUNT, connection, input, work).boxed()
+                },
+            )
             .boxed()
     }
 
     fn search<W: SharedValue, T: SharedValue>(
         &self,
         _: SlowRead,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
         self.runner
-            .run(Access::Read, what, move |on, what| {
-                read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
+            .run(Access::Read, input, move |connection, input| {
+                in_transaction(BEGIN_SNAPSHOT, connection, input, work).boxed()
             })
             .boxed()
     }
 
     fn write<W: SharedValue, T: SharedValue>(
         &self,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
+        let write = RetriedWrite {
+            input,
+            is_retry: false,
+        };
         self.runner
-            .run(Access::Write, (what, false), move |on, (what, is_retry)| {
-                async move {
-                    let transaction = Transaction::begin(on, "BEGIN").await?;
-                    if mem::replace(is_retry, true) {
-                        transaction.on.confirm().await?;
-                    }
-                    let done = work(transaction.on, what).await?;
-                    transaction.end("COMMIT").await?;
-                    Ok(done)
-                }
-                .boxed()
+            .run(Access::Write, write, move |connection, write| {
+                write.attempt(connection, work).boxed()
             })
             .boxed()
     }
 
     fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
-        what: W,
+        input: W,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
     ) -> StoreFuture<'_, Result<T, R>> {
-        let once = Once {
-            what,
-            token: self.runner.token(),
+        let write = TokenWrite {
+            input,
+            token: self.runner.draw_token(),
         };
         self.runner
-            .run(Access::Write, once, move |on, once| {
-                once.attempt(on, work, show).boxed()
+            .run(Access::Write, write, move |connection, write| {
+                write.attempt(connection, work, show).boxed()
             })
             .boxed()
     }

@@ -24,7 +24,7 @@ use tokio_rustls::{
 
 use super::url::{PostgresUrl, SslMode};
 
-/// Why TLS cannot be set up.
+/// The reason why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TlsError {
     #[error("cannot read the certificates in {path}: {cause}")]
@@ -35,19 +35,19 @@ pub(super) enum TlsError {
     Setup(#[from] rustls::Error),
 }
 
-/// Makes TLS connections with one configuration.
+/// The maker of TLS connections with one configuration.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
-    /// `None` if `url` disables TLS.
+    /// Creates the configuration that `url` describes; `None` if `url` disables TLS.
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
         let verify = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
             SslMode::Prefer | SslMode::Require => Verify::Key,
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
                 let roots = match url.root_certificate() {
-                    Some(path) => roots_in(path)?,
+                    Some(path) => read_roots(path)?,
                     None => tls::system_roots().ok_or(TlsError::NoRoots)?,
                 };
                 if mode == SslMode::VerifyFull {
@@ -61,23 +61,27 @@ impl Tls {
     }
 }
 
-fn roots_in(path: &Path) -> Result<RootCertStore, TlsError> {
-    let failed = |cause: String| TlsError::File {
-        path: path.display().to_string(),
-        cause,
-    };
-    let text = fs::read(path).map_err(|error| failed(error.to_string()))?;
+/// Reads the trusted certificates in a file in PEM format.
+fn read_roots(path: &Path) -> Result<RootCertStore, TlsError> {
+    let content = fs::read(path).map_err(|error| file_error(path, &error))?;
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+    for certificate in CertificateDer::pem_slice_iter(&content) {
+        let certificate = certificate.map_err(|error| file_error(path, &error))?;
         roots
             .add(certificate)
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| file_error(path, &error))?;
     }
     if roots.is_empty() {
-        return Err(failed("the file contains no certificate".to_owned()));
+        return Err(file_error(path, &"the file contains no certificate"));
     }
     Ok(roots)
+}
+
+fn file_error(path: &Path, cause: &impl ToString) -> TlsError {
+    TlsError::File {
+        path: path.display().to_string(),
+        cause: cause.to_string(),
+    }
 }
 
 impl MakeTlsConnect<Socket> for Tls {
@@ -107,13 +111,13 @@ impl TlsConnect<Socket> for Handshake {
 
     fn connect(self, socket: Socket) -> Self::Future {
         Box::pin(async move {
-            Ok(Stream(Box::new(
-                self.connector.connect(self.name, socket).await?,
-            )))
+            let stream = self.connector.connect(self.name, socket).await?;
+            Ok(Stream(Box::new(stream)))
         })
     }
 }
 
+/// An encrypted connection to a server.
 pub(super) struct Stream(Box<client::TlsStream<Socket>>);
 
 impl TlsStream for Stream {

@@ -1,6 +1,6 @@
 //! The address of a PostgreSQL cluster, as a URL.
 
-use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+use std::{error::Error, fmt, path::PathBuf, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
 use tokio_postgres::{
@@ -8,16 +8,17 @@ use tokio_postgres::{
     config::{Host, SslMode as SslUse, TargetSessionAttrs},
 };
 
-/// How long one server may take to accept a TCP connection.
+/// The time limit for a server to accept a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long transmitted data may stay unacknowledged before the connection counts as lost.
+/// The time after which a connection counts as lost, because transmitted data was not acknowledged.
 const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
-const PORT: u16 = 5432;
+/// The port of a server whose URL names none.
+const DEFAULT_PORT: u16 = 5432;
 
-/// `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as in libpq. `Debug` and
-/// `Display` show neither the password nor the options.
+/// The address of a cluster: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as in
+/// libpq. `Debug` and `Display` show neither the password nor the options.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl {
     servers: Vec<Config>,
@@ -25,7 +26,7 @@ pub struct PostgresUrl {
     root_certificate: Option<PathBuf>,
 }
 
-/// How the connection is protected: `sslmode` of libpq, without `allow`.
+/// The protection of the connection: `sslmode` of libpq, without `allow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SslMode {
     Disable,
@@ -43,39 +44,45 @@ pub(super) enum SslMode {
 impl PostgresUrl {
     /// Parses a URL; `None` if it has another scheme.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
-        let rest = ["postgres://", "postgresql://"]
+        let without_scheme = ["postgres://", "postgresql://"]
             .iter()
-            .find_map(|&s| text.strip_prefix(s))?;
-        Some(Self::parse_rest(rest))
+            .find_map(|&scheme| text.strip_prefix(scheme))?;
+        Some(Self::parse_without_scheme(without_scheme))
     }
 
-    fn parse_rest(rest: &str) -> Result<Self, String> {
-        let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (ssl_mode, root_certificate, query) = take_ssl_options(query)?;
+    /// Parses the part of a URL after `postgres://`.
+    fn parse_without_scheme(text: &str) -> Result<Self, String> {
+        let (address, query) = text.split_once('?').unwrap_or((text, ""));
+        let options = Options::parse(query)?;
         let (authority, path) = match address.find('/') {
             Some(slash) => address.split_at(slash),
             None => (address, ""),
         };
-        let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+        let user_length = authority.rfind('@').map_or(0, |position| position + 1);
+        let (user, hosts) = authority.split_at(user_length);
         if user.trim_end_matches('@').contains('@') {
             return Err("write an @ in the user name or password as %40".to_owned());
         }
         // One configuration for each server, so that each can have its own timeout.
-        let servers = hosts
-            .split(',')
-            .map(|host| server(&format!("postgres://{user}{host}{path}?{query}"), ssl_mode))
-            .collect::<Result<_, _>>()?;
+        let mut servers = Vec::new();
+        for host in hosts.split(',') {
+            let url = format!("postgres://{user}{host}{path}?{}", options.driver_query);
+            servers.push(server_configuration(&url, options.ssl_mode)?);
+        }
         Ok(Self {
             servers,
-            ssl_mode,
-            root_certificate,
+            ssl_mode: options.ssl_mode,
+            root_certificate: options.root_certificate,
         })
     }
 
+    /// Returns a configuration of the driver for each server.
     pub(super) fn servers(&self) -> &[Config] {
         &self.servers
     }
 
+    /// Returns the protection of the connection. As in libpq, a root certificate makes `require` verify
+    /// the server.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match (self.ssl_mode, &self.root_certificate) {
             (SslMode::Require, Some(_)) => SslMode::VerifyCa,
@@ -83,41 +90,41 @@ impl PostgresUrl {
         }
     }
 
-    /// Returns the file with the trusted roots; `None` means those of the system.
+    /// Returns the file with the trusted roots; `None` means the roots of the system.
     pub(super) fn root_certificate(&self) -> Option<&PathBuf> {
         self.root_certificate.as_ref()
     }
 }
 
 impl fmt::Display for PostgresUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("postgres://")?;
-        let first = self.servers.first();
-        if let Some(user) = first.and_then(Config::get_user) {
-            write!(f, "{user}@")?;
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("postgres://")?;
+        let first_server = self.servers.first();
+        if let Some(user) = first_server.and_then(Config::get_user) {
+            write!(formatter, "{user}@")?;
         }
-        for (number, server) in self.servers.iter().enumerate() {
-            f.write_str(if number == 0 { "" } else { "," })?;
+        for (index, server) in self.servers.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str(",")?;
+            }
             match server.get_hosts().first() {
-                Some(Host::Tcp(name)) => f.write_str(name)?,
-                Some(Host::Unix(path)) => write!(f, "{}", path.display())?,
+                Some(Host::Tcp(name)) => formatter.write_str(name)?,
+                Some(Host::Unix(path)) => write!(formatter, "{}", path.display())?,
                 None => {}
             }
-            if let Some(port) = server.get_ports().first().filter(|&&port| port != PORT) {
-                write!(f, ":{port}")?;
+            match server.get_ports().first() {
+                Some(&port) if port != DEFAULT_PORT => write!(formatter, ":{port}")?,
+                _ => {}
             }
         }
-        write!(
-            f,
-            "/{}",
-            first.and_then(Config::get_dbname).unwrap_or_default()
-        )
+        let database = first_server.and_then(Config::get_dbname);
+        write!(formatter, "/{}", database.unwrap_or_default())
     }
 }
 
 impl fmt::Debug for PostgresUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 
@@ -139,48 +146,63 @@ impl FromStr for SslMode {
     }
 }
 
-/// Parses the options that the driver does not know, and returns the other options.
-fn take_ssl_options(query: &str) -> Result<(SslMode, Option<PathBuf>, String), String> {
-    let mut mode = SslMode::default();
-    let mut root = None;
-    let mut rest = Vec::new();
-    for option in query.split('&').filter(|option| !option.is_empty()) {
-        let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        let decoded = || {
-            let value = percent_decode_str(value).decode_utf8();
-            value.map_err(|_| format!("{name} is not UTF-8"))
-        };
-        match name {
-            "sslmode" => mode = decoded()?.parse()?,
-            "sslrootcert" => root = Some(decoded()?.into_owned()),
-            _ => rest.push(option),
-        }
-    }
-    // As in libpq, `system` is not a file name.
-    let root = root.filter(|root| root != "system").map(PathBuf::from);
-    Ok((mode, root, rest.join("&")))
+/// The options of a URL.
+struct Options {
+    ssl_mode: SslMode,
+    root_certificate: Option<PathBuf>,
+    /// The other options, which the driver knows, as a query.
+    driver_query: String,
 }
 
-/// Returns the driver's configuration for one server.
-fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
-    let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
-        // The source of the error names the option at most, and never a value.
-        let reason = std::error::Error::source(&error).map(ToString::to_string);
-        format!(
-            "not a valid PostgreSQL URL: {}",
-            reason.unwrap_or_else(|| error.to_string())
-        )
-    })?;
-    if config.get_hosts().is_empty() {
+impl Options {
+    /// Parses the query of a URL.
+    ///
+    /// Of `sslmode=require&sslrootcert=%2Fca.pem&connect_timeout=1`, the first two options become the
+    /// mode [`SslMode::Require`] and the path `/ca.pem`, and the third remains for the driver.
+    fn parse(query: &str) -> Result<Self, String> {
+        let mut ssl_mode = SslMode::default();
+        let mut root_certificate = None;
+        let mut driver_options = Vec::new();
+        for option in query.split('&').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            match name {
+                "sslmode" => ssl_mode = decode(name, value)?.parse()?,
+                "sslrootcert" => root_certificate = Some(decode(name, value)?),
+                _ => driver_options.push(option),
+            }
+        }
+        // As in libpq, `system` is not a file name.
+        let root_certificate = root_certificate.filter(|path| path != "system");
+        Ok(Self {
+            ssl_mode,
+            root_certificate: root_certificate.map(PathBuf::from),
+            driver_query: driver_options.join("&"),
+        })
+    }
+}
+
+/// Decodes the value of an option from percent-encoding.
+fn decode(name: &str, value: &str) -> Result<String, String> {
+    match percent_decode_str(value).decode_utf8() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(format!("{name} is not UTF-8")),
+    }
+}
+
+/// Parses the driver's configuration for one server, and completes it. The error is a sentence for the
+/// operator.
+fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
+    let mut configuration = Config::from_str(url).map_err(|error| invalid_url(&error))?;
+    if configuration.get_hosts().is_empty() {
         return Err("a PostgreSQL URL must name a host: postgres://USER@HOST/DATABASE".to_owned());
     }
-    if config.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
+    if configuration.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
         return Err("petstore needs to write: target_session_attrs must be read-write".to_owned());
     }
-    if config.get_application_name().is_none() {
-        config.application_name("petstore");
+    if configuration.get_application_name().is_none() {
+        configuration.application_name("petstore");
     }
-    config
+    configuration
         .target_session_attrs(TargetSessionAttrs::ReadWrite)
         .ssl_mode(match ssl_mode {
             SslMode::Disable => SslUse::Disable,
@@ -192,7 +214,17 @@ fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
         .keepalives_interval(ACKNOWLEDGE_TIMEOUT / 5)
         .keepalives_retries(3)
         .tcp_user_timeout(ACKNOWLEDGE_TIMEOUT);
-    Ok(config)
+    Ok(configuration)
+}
+
+/// Returns a sentence about a URL that the driver does not accept.
+fn invalid_url(error: &tokio_postgres::Error) -> String {
+    // The source of the error names the option at most, and never a value.
+    let reason = match error.source() {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    };
+    format!("not a valid PostgreSQL URL: {reason}")
 }
 
 #[cfg(test)]

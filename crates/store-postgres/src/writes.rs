@@ -1,6 +1,10 @@
 //! Statements that write many rows each, in one transaction that is sent at once.
 
-use std::{future::poll_fn, pin::Pin, task::Poll};
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use futures_util::{
     FutureExt,
@@ -18,25 +22,35 @@ pub(super) struct Write<'v> {
 }
 
 impl<'v> Write<'v> {
-    /// Writes these rows; `None` if there are none.
-    pub(super) fn of_rows(
+    /// Creates a statement that writes these rows; `None` if there are none.
+    pub(super) fn from_rows(
         sql: &'static str,
         rows: impl IntoIterator<Item = Vec<Value<'v>>>,
     ) -> Option<Self> {
         let columns = columns(rows);
-        (!columns.is_empty()).then_some(Self { sql, columns })
+        if columns.is_empty() {
+            return None;
+        }
+        Some(Self { sql, columns })
     }
 
-    /// Runs it in the open transaction.
+    /// Runs the statement in the open transaction.
     pub(super) async fn run(&self, client: &Client) -> Result<(), Error> {
+        client.execute(self.sql, &parameters(&self.columns)).await?;
+        Ok(())
+    }
+
+    /// Runs the statement like [`Self::run`], with its prepared form.
+    async fn run_prepared(&self, client: &Client, statement: &Statement) -> Result<(), Error> {
         client
-            .execute(self.sql, &parameters(&self.columns))
-            .await
-            .map(drop)
+            .execute(statement, &parameters(&self.columns))
+            .await?;
+        Ok(())
     }
 }
 
-/// Returns the columns of rows of the same length.
+/// Turns rows of the same length into columns: the rows `(1, a)` and `(2, b)` become `(1, 2)` and
+/// `(a, b)`.
 pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec<Vec<Value<'v>>> {
     let mut columns = Vec::new();
     for row in rows {
@@ -56,24 +70,32 @@ pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Syn
         .collect()
 }
 
-/// How [`Write`] names the columns of its rows in a statement: `new`, with these columns and types.
-pub(super) fn rows_of(columns: &[(&str, &str)]) -> String {
-    let (names, types): (Vec<_>, Vec<_>) = columns.iter().copied().unzip();
-    let arrays = types
-        .iter()
-        .zip(1..)
-        .map(|(of, number)| format!("${number}::{of}[]"));
-    let arrays = arrays.collect::<Vec<_>>().join(", ");
-    format!("unnest({arrays}) AS new ({})", names.join(", "))
+/// Returns the table `new` with the rows of a [`Write`], for its statement. `columns` has the name and
+/// the type of each column.
+///
+/// The columns `id` of type `bigint` and `name` of type `text` become
+/// `unnest($1::bigint[], $2::text[]) AS new (id, name)`.
+pub(super) fn unnest_rows(columns: &[(&str, &str)]) -> String {
+    let mut names = Vec::with_capacity(columns.len());
+    let mut arrays = Vec::with_capacity(columns.len());
+    for (index, (name, kind)) in columns.iter().enumerate() {
+        let number = index + 1;
+        names.push(*name);
+        arrays.push(format!("${number}::{kind}[]"));
+    }
+    let arrays = arrays.join(", ");
+    let names = names.join(", ");
+    format!("unnest({arrays}) AS new ({names})")
 }
 
+/// Prepares the statements, in the order of `writes`.
 pub(super) async fn prepare(
     connection: &mut Connection,
     writes: &[Write<'_>],
 ) -> Result<Vec<Statement>, Error> {
     let mut prepared = Vec::with_capacity(writes.len());
     for write in writes {
-        prepared.push(connection.prepared(write.sql).await?);
+        prepared.push(connection.prepare_once(write.sql).await?);
     }
     Ok(prepared)
 }
@@ -86,39 +108,51 @@ pub(super) async fn in_transaction(
     writes: &[Write<'_>],
     prepared: &[Statement],
 ) -> Result<(), Error> {
-    let mut statements = vec![sent(client.batch_execute(begin))];
+    let mut statements = vec![to_send(client.batch_execute(begin))];
     for (write, statement) in writes.iter().zip(prepared) {
-        statements.push(sent(async move {
-            client
-                .execute(statement, &parameters(&write.columns))
-                .await
-                .map(drop)
-        }));
+        statements.push(to_send(write.run_prepared(client, statement)));
     }
     poll_fn(|context| {
-        let mut all_sent = true;
-        for statement in &mut statements {
-            let _ = statement.poll_unpin(context);
-            all_sent &= !matches!(Pin::new(statement).output_mut(), Some(Err(_)));
-        }
-        let mut end = sent(client.batch_execute(if all_sent { "COMMIT" } else { "ROLLBACK" }));
-        let _ = end.poll_unpin(context);
-        statements.push(end);
+        send_all(client, &mut statements, context);
         Poll::Ready(())
     })
     .await;
-    let mut done = Ok(());
+
+    let mut result = Ok(());
     for mut statement in statements {
         (&mut statement).await;
         if let Some(Err(error)) = Pin::new(&mut statement).take_output() {
-            done = done.and(Err(error));
+            result = result.and(Err(error));
         }
     }
-    done
+    result
 }
 
-type Sent<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
+/// A statement that is sent when it is polled for the first time.
+type SentStatement<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
 
-fn sent<'c>(statement: impl Future<Output = Result<(), Error>> + Send + 'c) -> Sent<'c> {
+fn to_send<'c>(
+    statement: impl Future<Output = Result<(), Error>> + Send + 'c,
+) -> SentStatement<'c> {
     maybe_done(statement.boxed())
+}
+
+/// Sends the statements, and then a COMMIT, which is added to them. Adds a ROLLBACK instead if a
+/// statement cannot be sent.
+fn send_all<'c>(
+    client: &'c Client,
+    statements: &mut Vec<SentStatement<'c>>,
+    context: &mut Context<'_>,
+) {
+    let mut are_all_sent = true;
+    for statement in statements.iter_mut() {
+        let _ = statement.poll_unpin(context);
+        if let Some(Err(_)) = Pin::new(statement).output_mut() {
+            are_all_sent = false;
+        }
+    }
+    let end = if are_all_sent { "COMMIT" } else { "ROLLBACK" };
+    let mut end = to_send(client.batch_execute(end));
+    let _ = end.poll_unpin(context);
+    statements.push(end);
 }

@@ -1,5 +1,5 @@
-//! Carries out requests in groups: reads what the commands of all are about, decides about each
-//! after those before it, and writes the changes of all.
+//! Carries out requests in groups: reads the rows that the commands of all requests need, decides about
+//! each request after the requests before it, and writes the changes of all.
 
 use std::{collections::HashSet, mem, sync::Arc, time::Duration};
 
@@ -7,13 +7,9 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, try_join},
 };
-use petstore_domain::{
-    IdempotentRequest, WriteContext,
-    clock::to_milliseconds,
-    store_area::{Command, Refusal, Subject},
-};
+use petstore_domain::{IdempotentRequest, clock::to_milliseconds, store_area::Command};
 use petstore_store::{
-    ExecutionOutcome, ExecutionRenderer, StoreError,
+    ExecutionOutcome, StoreError,
     drivers::postgres::{Failure, Remedy},
     journal_rows::LogEntry,
     request_rows::KnownRequest,
@@ -22,86 +18,82 @@ use tokio::time;
 use tokio_postgres::{Client, Row, Statement, error::SqlState};
 
 use super::{
-    fields::{self, FieldWrites},
-    state::{self, About, READ, Read},
-    write,
+    execution::{Execution, Outcome},
+    fields::{FieldWrites, read_fields},
+    state::{self, CommandSubjects, GroupState, READ_SUBJECTS},
+    write::{row_writes, writes},
 };
 use crate::{
     append::append,
     pool::{Access, Connection},
-    queue::{Caller, GROUP_BYTES, Groups},
-    requests::{self, RECALL_ALL},
+    queue::{CalledWork, Groups, MAX_GROUP_BYTES},
+    requests::{self, NewResponse, RECALL_ALL},
     runner::Runner,
     writes::{Write, columns, in_transaction, parameters, prepare},
 };
 
-/// How often a single request is decided again at once because another transaction was faster.
+/// The number of times that a single request is decided again at once because another transaction was
+/// faster.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// After so many failed attempts, a group is split.
+/// The number of failed attempts after which a group is split.
 const MAX_ATTEMPTS_OF_GROUP: u32 = 2;
 
-/// How long a group holds up the next one. It can wait longer for a standby, or for a lock.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// The time for which a group holds up the next one. A group can wait longer for a standby, or for a
+/// lock.
+const GROUP_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Several requests do not wait for a lock that one of them needs: they are split, and then only
-/// this one waits.
+/// the request that needs the lock waits.
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
-/// The commands of a request.
-pub(crate) struct Execution {
-    pub commands: Vec<Command>,
-    pub context: WriteContext,
-    pub respond: ExecutionRenderer,
-}
+/// A request with the channel to its caller.
+pub(crate) type CalledExecution = CalledWork<Execution, ExecutionOutcome>;
 
 /// Requests that are carried out together, each until its caller got a response.
-struct Group(Vec<(Execution, Caller<ExecutionOutcome>)>);
-
-/// The outcome of a request, if the transaction of its group is committed.
-struct Outcome {
-    executed: ExecutionOutcome,
-    /// For the log.
-    entries: Vec<LogEntry>,
+struct Group {
+    requests: Vec<CalledExecution>,
 }
 
-/// Carries out the requests that wait, until there will be no more.
-pub(crate) async fn work(mut waiting: Groups<Execution, ExecutionOutcome>, runner: Arc<Runner>) {
+/// Carries out the requests that wait, until no more can come.
+pub(crate) async fn work(mut groups: Groups<Execution, ExecutionOutcome>, runner: Arc<Runner>) {
     // `Group::decide` limits the bytes, because most of them are in the rows.
-    while let Some(requests) = waiting.next(|_| 0).await {
+    while let Some(requests) = groups.next(|_| 0).await {
         begin(&runner, requests).await;
     }
 }
 
-/// Begins to carry out requests, and waits for this unless it takes too long.
-async fn begin(runner: &Arc<Runner>, requests: Vec<(Execution, Caller<ExecutionOutcome>)>) {
-    let done = tokio::spawn(carry_out(Arc::clone(runner), Access::Command, requests));
-    let _ = time::timeout(PATIENCE, done).await;
+/// Begins to carry out requests, and waits for them unless this takes too long.
+async fn begin(runner: &Arc<Runner>, requests: Vec<CalledExecution>) {
+    let running = tokio::spawn(carry_out(Arc::clone(runner), Access::Command, requests));
+    let _ = time::timeout(GROUP_PATIENCE, running).await;
 }
 
-/// Carries out requests. If another process, or a lock, gets in the way of several, then each half of
-/// them, and so on, so that one animal cannot hold up the others.
+/// Carries out requests. If another process, or a lock, gets in the way of several, this carries out each
+/// half of them, and so on, so that one animal cannot hold up the other requests.
 pub(crate) fn carry_out(
     runner: Arc<Runner>,
     access: Access,
-    requests: Vec<(Execution, Caller<ExecutionOutcome>)>,
+    requests: Vec<CalledExecution>,
 ) -> BoxFuture<'static, ()> {
     async move {
-        let mut group = Group(requests);
-        let done = runner
-            .run(access, &mut group, |on, group| group.attempt(on).boxed())
+        let mut group = Group { requests };
+        let result = runner
+            .run(access, &mut group, |connection, group| {
+                group.attempt(connection).boxed()
+            })
             .await;
-        let mut rest = group.0;
-        match done {
-            Ok(()) if rest.is_empty() => {}
+        let mut remaining = group.requests;
+        match result {
+            Ok(()) if remaining.is_empty() => {}
             Ok(()) => {
-                let second_half = rest.split_off(rest.len() / 2);
-                begin(&runner, rest).await;
+                let second_half = remaining.split_off(remaining.len() / 2);
+                begin(&runner, remaining).await;
                 begin(&runner, second_half).await;
             }
             Err(error) => {
-                for (_, caller) in rest {
-                    let _ = caller.send(Err(error.clone()));
+                for request in remaining {
+                    let _ = request.caller.send(Err(error.clone()));
                 }
             }
         }
@@ -110,161 +102,209 @@ pub(crate) fn carry_out(
 }
 
 impl Group {
-    /// Carries out the requests, unless they were seen before. Those that remain after success are to
-    /// be split.
+    /// Carries out the requests, unless they were seen before. The requests that remain after success
+    /// must be split.
     async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
-        let mut attempts = 0;
-        while !self.0.is_empty() {
-            let Err(failure) = self.once(connection).await else {
+        let mut failed_attempts = 0;
+        while !self.requests.is_empty() {
+            let Err(failure) = self.carry_out_first(connection).await else {
                 continue;
             };
-            attempts += 1;
-            let may_be_of_one = failure.is_certain() && failure.remedy() != Remedy::Reconnect;
-            match self.0.len() {
+            failed_attempts += 1;
+            let may_concern_one_request =
+                failure.is_certain() && failure.remedy() != Remedy::Reconnect;
+            match self.requests.len() {
                 // Nobody waits for a repetition.
                 0 => {}
-                1 if attempts < MAX_ATTEMPTS && matches!(failure, Failure::Raced) => {}
-                2.. if attempts < MAX_ATTEMPTS_OF_GROUP && may_be_of_one => {}
-                2.. if may_be_of_one => return Ok(()),
+                1 if failed_attempts < MAX_ATTEMPTS && matches!(failure, Failure::Raced) => {}
+                2.. if failed_attempts < MAX_ATTEMPTS_OF_GROUP && may_concern_one_request => {}
+                2.. if may_concern_one_request => return Ok(()),
                 _ => return Err(failure),
             }
         }
         Ok(())
     }
 
-    /// Carries out the requests, or the first ones of them.
+    /// Carries out the requests at the beginning of the group, or all.
     ///
     /// Nothing is locked before the transaction that writes. It fails if one of its rows has another
     /// version than the one that was read, or if an order already holds the animal. Each decision
-    /// writes or locks every row that it depends on, so it is as good as one behind locks. Also a
-    /// refusal can depend on what other requests of the group change, so it is sent after the commit.
-    async fn once(&mut self, connection: &mut Connection) -> Result<(), Failure> {
-        let (rows, seen) = match (self.read(connection).await, &self.0[..]) {
-            (Err(failure), [(one, _)])
+    /// writes or locks every row that it depends on, so it is as good as a decision after locks. Also a
+    /// refusal can depend on the changes of other requests of the group, so it is sent after the commit.
+    async fn carry_out_first(&mut self, connection: &mut Connection) -> Result<(), Failure> {
+        let rows = match (self.read(connection).await, &self.requests[..]) {
+            (Err(failure), [request])
                 if failure.has_code(&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED) =>
             {
-                let refused = one.without_identifiers();
-                self.respond([refused]);
+                let refusal = request.work.refuse_without_identifiers();
+                self.respond([refusal]);
                 return Ok(());
             }
-            (read, _) => read?,
+            (rows, _) => rows?,
         };
-        let (mut read, about) = self.gather(&rows)?;
-        let commands: Vec<&Command> = self.requests().flat_map(|one| &one.commands).collect();
-        if commands
+        let (mut group_state, subjects) = self.collect_state(&rows.subjects)?;
+        self.read_needed_fields(connection, &mut group_state)
+            .await?;
+
+        let outcomes = self.decide(&mut group_state, subjects, rows.known_requests);
+        self.save(connection, group_state, &outcomes).await?;
+        self.respond(
+            outcomes
+                .into_iter()
+                .map(|outcome| outcome.execution_outcome),
+        );
+        Ok(())
+    }
+
+    /// Reads the fields and the owners of unique values, if a command needs them.
+    async fn read_needed_fields(
+        &self,
+        connection: &mut Connection,
+        group_state: &mut GroupState,
+    ) -> Result<(), Failure> {
+        let commands: Vec<&Command> = self
+            .executions()
+            .flat_map(|execution| &execution.commands)
+            .collect();
+        let needs_fields = commands
             .iter()
-            .any(|command| read.state.needs_fields(command))
-        {
-            fields::read(connection, &mut read, &commands).await?;
+            .any(|command| group_state.state.needs_fields(command));
+        if needs_fields {
+            read_fields(connection, group_state, &commands).await?;
         }
-        let outcomes = self.decide(&mut read, about, seen);
-        let is_batch = self.requests().any(|one| one.commands.len() > 1);
-        let carried_out = self.requests().take(outcomes.len());
-        let of_fields = FieldWrites::of(&mut read.state, carried_out.flat_map(|one| &one.commands));
-        let differences = write::differences(read, is_batch);
-        let mut writes = write::writes(&differences)
-            .chain(self.notes(&outcomes))
-            .collect::<Vec<_>>();
-        if !writes.is_empty() {
-            writes.splice(0..0, of_fields.writes());
-        }
-        if !writes.is_empty() {
-            if let Err(failure) = self.commit(connection, &writes).await {
-                drop(writes);
-                return Err(self.after(failure, &outcomes));
+        Ok(())
+    }
+
+    /// Writes the changes of the requests with these outcomes in one transaction. Without changes, waits
+    /// until a standby has the rows that the responses are due to.
+    async fn save(
+        &mut self,
+        connection: &mut Connection,
+        mut group_state: GroupState,
+        outcomes: &[Outcome],
+    ) -> Result<(), Failure> {
+        let is_batch = self
+            .executions()
+            .any(|execution| execution.commands.len() > 1);
+        let commands = self
+            .executions()
+            .take(outcomes.len())
+            .flat_map(|execution| &execution.commands);
+        let field_writes = FieldWrites::take_from(&mut group_state.state, commands);
+        let rows = row_writes(group_state, is_batch);
+        let mut statements: Vec<_> = writes(&rows).chain(self.notes(outcomes)).collect();
+        if !statements.is_empty() {
+            statements.splice(0..0, field_writes.writes());
+            if let Err(failure) = self.commit(connection, &statements).await {
+                drop(statements);
+                return Err(self.handle_failed_commit(failure, outcomes));
             }
         } else if outcomes.iter().any(Outcome::needs_confirmation) {
             connection.confirm().await?;
         }
-        drop(writes);
-        self.respond(outcomes.into_iter().map(|outcome| outcome.executed));
         Ok(())
     }
 
-    fn requests(&self) -> impl Iterator<Item = &Execution> + Clone {
-        self.0.iter().map(|(one, _)| one)
+    fn executions(&self) -> impl Iterator<Item = &Execution> + Clone {
+        self.requests.iter().map(|request| &request.work)
     }
 
-    fn idempotent(&self) -> impl Iterator<Item = Option<&IdempotentRequest>> + Clone {
-        self.requests().map(|one| one.context.idempotency.as_ref())
+    fn idempotent_requests(&self) -> impl Iterator<Item = Option<&IdempotentRequest>> + Clone {
+        self.executions()
+            .map(|execution| execution.context.idempotency.as_ref())
     }
 
-    /// Responds to the first requests.
-    fn respond(&mut self, executed: impl IntoIterator<Item = ExecutionOutcome>) {
-        let mut rest = mem::take(&mut self.0).into_iter();
-        for (executed, (_, caller)) in executed.into_iter().zip(&mut rest) {
-            let _ = caller.send(Ok(executed));
+    /// Responds to the first requests, and removes them from the group.
+    fn respond(&mut self, outcomes: impl IntoIterator<Item = ExecutionOutcome>) {
+        let mut requests = mem::take(&mut self.requests).into_iter();
+        for (outcome, request) in outcomes.into_iter().zip(&mut requests) {
+            let _ = request.caller.send(Ok(outcome));
         }
-        self.0 = rest.collect();
+        self.requests = requests.collect();
     }
 
-    /// Returns the present state, and then what is remembered of the requests: if that is nothing,
-    /// nobody has carried out a request before the state was read.
-    async fn read(
-        &self,
-        connection: &mut Connection,
-    ) -> Result<(Vec<Row>, Vec<Option<KnownRequest>>), Failure> {
-        let read = connection.prepared(&READ).await?;
-        let recall = connection.prepared(RECALL_ALL).await?;
+    /// Reads the present state, and then the remembered requests: if a request is not remembered, nobody
+    /// had carried it out before the state was read.
+    async fn read(&self, connection: &mut Connection) -> Result<GroupRows, Failure> {
+        let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
+        let recall_all = connection.prepare_once(RECALL_ALL).await?;
         let client: &Client = connection;
-        if self.idempotent().all(|request| request.is_none()) {
-            return Ok((
-                self.present(client, &read).await?,
-                self.0.iter().map(|_| None).collect(),
-            ));
+        let reading = self.read_subjects(client, &read_subjects);
+        if self.idempotent_requests().all(|request| request.is_none()) {
+            return Ok(GroupRows {
+                subjects: reading.await?,
+                known_requests: self.requests.iter().map(|_| None).collect(),
+            });
         }
-        // The first one is sent first.
-        let recalled = requests::recall(client, &recall, self.idempotent());
-        try_join(self.present(client, &read), recalled).await
+
+        // The first statement is sent first.
+        let recalling = requests::recall_all(client, &recall_all, self.idempotent_requests());
+        let (subjects, known_requests) = try_join(reading, recalling).await?;
+        Ok(GroupRows {
+            subjects,
+            known_requests,
+        })
     }
 
-    async fn present(&self, client: &Client, read: &Statement) -> Result<Vec<Row>, Failure> {
-        let commands = self.requests().flat_map(|one| {
-            let request = one.context.idempotency.as_ref();
-            one.commands
-                .iter()
-                .map(move |command| state::parameters(command, request))
-        });
-        let commands = columns(commands);
-        Ok(client.query(read, &parameters(&commands)).await?)
+    /// Reads a row for each command, with the prepared [`READ_SUBJECTS`].
+    async fn read_subjects(
+        &self,
+        client: &Client,
+        read_subjects: &Statement,
+    ) -> Result<Vec<Row>, Failure> {
+        let mut rows = Vec::new();
+        for execution in self.executions() {
+            let request = execution.context.idempotency.as_ref();
+            for command in &execution.commands {
+                rows.push(state::parameters(command, request));
+            }
+        }
+        let columns = columns(rows);
+        Ok(client.query(read_subjects, &parameters(&columns)).await?)
     }
 
-    /// Returns the subjects of the commands of each request.
-    fn gather(&self, rows: &[Row]) -> Result<(Read, Vec<Vec<About>>), Failure> {
-        let mut read = Read::default();
+    /// Returns the state of the group, and the subjects of the commands of each request.
+    fn collect_state(
+        &self,
+        rows: &[Row],
+    ) -> Result<(GroupState, Vec<Vec<CommandSubjects>>), Failure> {
+        let mut group_state = GroupState::default();
         let mut rows = rows.iter();
-        let mut about = Vec::with_capacity(self.0.len());
-        for one in self.requests() {
-            let commands = one.commands.iter().zip(&mut rows);
-            let of_one = commands.map(|(command, row)| read.add(row, command));
-            about.push(of_one.collect::<Result<Vec<_>, _>>()?);
+        let mut subjects = Vec::with_capacity(self.requests.len());
+        for execution in self.executions() {
+            let mut subjects_of_request = Vec::with_capacity(execution.commands.len());
+            for (command, row) in execution.commands.iter().zip(&mut rows) {
+                subjects_of_request.push(group_state.add(row, command)?);
+            }
+            subjects.push(subjects_of_request);
         }
-        Ok((read, about))
+        Ok((group_state, subjects))
     }
 
-    /// Decides about the requests, each after those before it, up to one that repeats one of them, or
-    /// until there is much to write.
+    /// Decides about the requests, each after the requests before it, up to a request that repeats one of
+    /// them, or until there is much to write.
     fn decide(
         &self,
-        read: &mut Read,
-        about: Vec<Vec<About>>,
-        seen: Vec<Option<KnownRequest>>,
+        group_state: &mut GroupState,
+        subjects: Vec<Vec<CommandSubjects>>,
+        known_requests: Vec<Option<KnownRequest>>,
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         let mut keys = HashSet::new();
         let mut bytes = 0;
-        for ((one, about), seen) in self.requests().zip(about).zip(seen) {
-            let request = one.context.idempotency.as_ref();
-            let is_new = request.is_none_or(|one| keys.insert((one.lineage, &one.key)));
-            if !is_new || bytes >= GROUP_BYTES {
+        for ((execution, subjects), known_request) in
+            self.executions().zip(subjects).zip(known_requests)
+        {
+            let is_repeated = match &execution.context.idempotency {
+                Some(request) => !keys.insert((request.lineage, &request.key)),
+                None => false,
+            };
+            if is_repeated || bytes >= MAX_GROUP_BYTES {
                 break;
             }
-            let outcome = match seen {
-                Some(seen) => Outcome {
-                    executed: seen.into(),
-                    entries: Vec::new(),
-                },
-                None => one.decide(read, &about),
+            let outcome = match known_request {
+                Some(known_request) => Outcome::without_changes(known_request.into()),
+                None => execution.decide(group_state, &subjects),
             };
             bytes += outcome.entries.iter().map(LogEntry::length).sum::<usize>();
             outcomes.push(outcome);
@@ -274,32 +314,36 @@ impl Group {
 
     /// Returns the statements that remember the requests and log the changes.
     fn notes<'v>(&'v self, outcomes: &'v [Outcome]) -> impl Iterator<Item = Write<'v>> {
-        let mut remembered = Vec::new();
+        let mut responses = Vec::new();
         let mut entries = Vec::new();
-        for (one, outcome) in self.requests().zip(outcomes) {
-            if let (Some(request), ExecutionOutcome::Done { response, .. }) =
-                (&one.context.idempotency, &outcome.executed)
+        for (execution, outcome) in self.executions().zip(outcomes) {
+            let context = &execution.context;
+            if let Some(request) = &context.idempotency
+                && let ExecutionOutcome::Done { response, .. } = &outcome.execution_outcome
             {
-                remembered.push((request, response, to_milliseconds(one.context.now)));
+                responses.push(NewResponse {
+                    request,
+                    response,
+                    time: to_milliseconds(context.now),
+                });
             }
-            entries.extend(
-                outcome
-                    .entries
-                    .iter()
-                    .map(|entry| (entry, (&one.context).into())),
-            );
+            for entry in &outcome.entries {
+                entries.push((entry, context.into()));
+            }
         }
-        let remembered = requests::remember(remembered);
-        remembered.into_iter().chain(append(entries))
+        let remembering = requests::remember(responses);
+        remembering.into_iter().chain(append(entries))
     }
 
+    /// Runs the statements in one transaction. The transaction of several requests does not wait long
+    /// for locks.
     async fn commit(
         &self,
         connection: &mut Connection,
         writes: &[Write<'_>],
     ) -> Result<(), Failure> {
         let prepared = prepare(connection, writes).await?;
-        let begin = if self.0.len() > 1 {
+        let begin = if self.requests.len() > 1 {
             BEGIN_GROUP
         } else {
             "BEGIN"
@@ -309,9 +353,11 @@ impl Group {
             .map_err(Failure::from)
     }
 
-    /// What is to be done after a failed commit. If its outcome is unknown, only a request that is
-    /// remembered can be repeated: it finds out whether it was carried out. The others end here.
-    fn after(&mut self, failure: Failure, outcomes: &[Outcome]) -> Failure {
+    /// Returns the failure that decides about a repetition after a failed commit.
+    ///
+    /// If the outcome of the commit is unknown, only a request that is remembered can be repeated: the
+    /// repetition finds out whether the request was carried out. The other requests get an error here.
+    fn handle_failed_commit(&mut self, failure: Failure, outcomes: &[Outcome]) -> Failure {
         if failure.is_conflict() {
             return Failure::Raced;
         }
@@ -321,70 +367,29 @@ impl Group {
         let Failure::Database(error) = failure else {
             return failure;
         };
+
         let error = Arc::new(error);
         let mut outcomes = outcomes.iter();
-        let cannot_repeat = |(one, _): &mut (Execution, Caller<ExecutionOutcome>)| {
+        let cannot_repeat = |request: &mut CalledExecution| {
             let has_changed = outcomes
                 .next()
                 .is_some_and(|outcome| !outcome.entries.is_empty());
-            has_changed && one.context.idempotency.is_none()
+            has_changed && request.work.context.idempotency.is_none()
         };
-        for (_, caller) in self.0.extract_if(.., cannot_repeat) {
-            let unknown = Arc::new(Failure::Unknown(Arc::clone(&error)));
-            let _ = caller.send(Err(StoreError::OutcomeUnknown(unknown)));
+        for request in self.requests.extract_if(.., cannot_repeat) {
+            let failure = Arc::new(Failure::Unknown(Arc::clone(&error)));
+            let _ = request
+                .caller
+                .send(Err(StoreError::OutcomeUnknown(failure)));
         }
         Failure::Unknown(error)
     }
 }
 
-impl Outcome {
-    /// Whether the response is due to an earlier request, perhaps one with a lost response.
-    fn needs_confirmation(&self) -> bool {
-        matches!(
-            self.executed,
-            ExecutionOutcome::Done { .. } | ExecutionOutcome::Replayed(_)
-        )
-    }
-}
-
-impl Execution {
-    /// Decides about the commands, and keeps what they change, unless one is refused.
-    fn decide(&self, read: &mut Read, about: &[About]) -> Outcome {
-        // As the rows will have it.
-        let now = to_milliseconds(self.context.now);
-        let mut state = read.present(about);
-        for (index, (command, about)) in self.commands.iter().zip(about).enumerate() {
-            if let Err(refusal) = state.decide(command, about.new, now) {
-                let executed = ExecutionOutcome::Refused { index, refusal };
-                return Outcome {
-                    executed,
-                    entries: Vec::new(),
-                };
-            }
-        }
-        let decisions = mem::take(&mut state.decisions);
-        let entries = mem::take(&mut state.entries);
-        read.keep(state);
-        let response = (self.respond)(&decisions);
-        let changes = decisions
-            .into_iter()
-            .flat_map(|decision| decision.changes)
-            .collect();
-        Outcome {
-            executed: ExecutionOutcome::Done { response, changes },
-            entries,
-        }
-    }
-
-    /// Returns all identifiers of animals or orders were given.
-    fn without_identifiers(&self) -> ExecutionOutcome {
-        let needs_one = |command: &Command| {
-            command.subject() == Subject::New || matches!(command, Command::PlaceOrder(_))
-        };
-        let index = self.commands.iter().position(needs_one).unwrap_or_default();
-        ExecutionOutcome::Refused {
-            index,
-            refusal: Refusal::NoIdentifierLeft,
-        }
-    }
+/// The rows that were read for the requests of a group.
+struct GroupRows {
+    /// A row of [`READ_SUBJECTS`] for each command.
+    subjects: Vec<Row>,
+    /// For each request, the request that is remembered under its key.
+    known_requests: Vec<Option<KnownRequest>>,
 }

@@ -13,44 +13,46 @@ use petstore_store::{
     drivers::postgres::Failure,
     state::{State, Versions},
 };
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Statement};
 
-use super::state::{READ, Read, parameters_of_pet};
+use super::state::{GroupState, READ_SUBJECTS, parameters_of_pet};
 use crate::{
     pool::Connection,
     rows::pet_id,
     writes::{Write, columns, parameters},
 };
 
-const OWNERS: &str = "SELECT field, key, pet_id
-    FROM unnest($1::text[], $2::text[]) AS wanted (field, key) JOIN unique_values USING (field, key)";
+const FIND_OWNERS: &str = "SELECT field, key, pet_id
+    FROM unnest($1::text[], $2::text[]) AS searched (field, key) JOIN unique_values USING (field, key)";
 
-/// The fields are still those that were read, until the commit.
-const SAME: &str = "SELECT 1 / (count(*) = cardinality($1))::integer FROM (
+/// The statement that locks the fields until the commit, if they still have the version that was read.
+const LOCK_FIELDS: &str = "SELECT 1 / (count(*) = cardinality($1))::integer FROM (
         SELECT FROM field_state WHERE version = ANY ($1::bigint[]) FOR SHARE) AS found";
-const REMOVE: &str = "WITH gone AS (
+const REMOVE_OWNERS: &str = "WITH gone AS (
         DELETE FROM unique_values USING unnest($1::text[], $2::text[], $3::bigint[])
             AS old (field, key, pet_id)
         WHERE unique_values.field = old.field AND unique_values.key = old.key
             AND unique_values.pet_id = old.pet_id RETURNING 1)
     SELECT 1 / (count(*) = cardinality($1))::integer FROM gone";
-/// Waits for another transaction that adds the same value, and then fails.
-const PUT: &str = "INSERT INTO unique_values (field, key, pet_id)
+/// The statement that adds owners. It waits for another transaction that adds the same value, and then
+/// fails.
+const ADD_OWNERS: &str = "INSERT INTO unique_values (field, key, pet_id)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])";
-const USED: &str = "UPDATE fields SET examined = NULL WHERE name = ANY ($1::text[])";
+const MARK_UNEXAMINED: &str = "UPDATE fields SET examined = NULL WHERE name = ANY ($1::text[])";
 
-/// Reads the fields, and the animals that have the unique values of which the commands are about.
-pub(super) async fn read(
+/// Reads the fields, and the animals that have the unique values in these commands.
+pub(super) async fn read_fields(
     connection: &mut Connection,
-    read: &mut Read,
+    group_state: &mut GroupState,
     commands: &[&Command],
 ) -> Result<(), Failure> {
-    let list = connection.prepared(LIST).await?;
-    let owners = connection.prepared(OWNERS).await?;
-    let pets = connection.prepared(&READ).await?;
+    let list_fields = connection.prepare_once(LIST).await?;
+    let find_owners = connection.prepare_once(FIND_OWNERS).await?;
+    let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
     let client: &Client = connection;
-    let state = &mut read.state;
-    state.fields = Arc::new(read_field_set(&client.query(&list, &[]).await?)?);
+    let state = &mut group_state.state;
+    state.fields = Arc::new(read_field_set(&client.query(&list_fields, &[]).await?)?);
+
     let keys: BTreeSet<UniqueKey> = commands
         .iter()
         .flat_map(|command| state.keys_to_read(command))
@@ -58,74 +60,101 @@ pub(super) async fn read(
     if keys.is_empty() {
         return Ok(());
     }
-    let (names, values): (Vec<&str>, Vec<&str>) = keys
-        .iter()
-        .map(|(field, key)| (field.as_str(), key.as_str()))
-        .unzip();
-    let rows = client.query(&owners, &[&names, &values]).await?;
-    let mut found = Vec::with_capacity(rows.len());
-    for row in &rows {
-        found.push(((row.try_get(0)?, row.try_get(1)?), pet_id(row.try_get(2)?)?));
+    let owners = query_owners(client, &find_owners, &keys).await?;
+    if owners.is_empty() {
+        return Ok(());
     }
-    if !found.is_empty() {
-        let ids = columns(found.iter().map(|(_, id)| parameters_of_pet(*id)));
-        for row in &client.query(&pets, &parameters(&ids)).await? {
-            read.add_pet(row)?;
-        }
+
+    let pets = columns(owners.iter().map(|(_, id)| parameters_of_pet(*id)));
+    for row in &client.query(&read_subjects, &parameters(&pets)).await? {
+        group_state.add_pet(row)?;
     }
-    for (key, owner) in found {
-        read.state.add_owner(key, owner);
+    for (key, owner) in owners {
+        group_state.state.add_owner(key, owner);
     }
     Ok(())
 }
 
-/// Changes of fields to write.
+/// Returns the owners of those unique values that an animal has, with the prepared [`FIND_OWNERS`].
+async fn query_owners(
+    client: &Client,
+    find_owners: &Statement,
+    keys: &BTreeSet<UniqueKey>,
+) -> Result<Vec<Owner>, Failure> {
+    let (names, values): (Vec<&str>, Vec<&str>) = keys
+        .iter()
+        .map(|(field, key)| (field.as_str(), key.as_str()))
+        .unzip();
+    let rows = client.query(find_owners, &[&names, &values]).await?;
+    let mut owners = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let key = (row.try_get(0)?, row.try_get(1)?);
+        owners.push((key, pet_id(row.try_get(2)?)?));
+    }
+    Ok(owners)
+}
+
+/// The changes of owners and fields that are to be written.
 pub(super) struct FieldWrites {
-    /// That of the fields with which was decided; 0 if none were needed.
+    /// The version of the fields that the decisions are based on; 0 if they needed no fields.
     version: i64,
     owners: BTreeMap<Owner, Versions<()>>,
     /// The fields that got values while they are examined.
-    used: BTreeSet<String>,
+    examined_fields: BTreeSet<String>,
 }
 
 impl FieldWrites {
-    pub(super) fn of<'c>(state: &mut State, commands: impl Iterator<Item = &'c Command>) -> Self {
-        let used = state.examined(commands);
+    /// Takes the changes from the state that these commands have left.
+    pub(super) fn take_from<'c>(
+        state: &mut State,
+        commands: impl Iterator<Item = &'c Command>,
+    ) -> Self {
+        let examined_fields = state.examined(commands);
         Self {
             version: state.fields.version,
             owners: mem::take(&mut state.owners),
-            used,
+            examined_fields,
         }
     }
 
     /// Returns the statements. They come first, so that all transactions lock the fields before the
     /// animals.
     pub(super) fn writes(&self) -> Vec<Write<'_>> {
-        let with = |wanted| {
-            let with = self
-                .owners
-                .iter()
-                .filter(move |(_, Versions { read, now })| (read, now) == wanted);
-            with.map(|(((field, key), id), _)| {
-                vec![
-                    Value::Text(field),
-                    Value::Text(key),
-                    Value::Integer(id.get()),
-                ]
-            })
-        };
         if self.version == 0 {
             return Vec::new();
         }
-        let version = [vec![Value::Integer(self.version)]];
+        let mut removed_owners = Vec::new();
+        let mut added_owners = Vec::new();
+        for (owner, versions) in &self.owners {
+            match (versions.read, versions.now) {
+                (Some(()), None) => removed_owners.push(owner_row(owner)),
+                (None, Some(())) => added_owners.push(owner_row(owner)),
+                (None, None) | (Some(()), Some(())) => {}
+            }
+        }
+        let version = vec![Value::Integer(self.version)];
+        let examined_fields = self
+            .examined_fields
+            .iter()
+            .map(|name| vec![Value::Text(name)]);
         [
-            Write::of_rows(SAME, version),
-            Write::of_rows(USED, self.used.iter().map(|name| vec![Value::Text(name)])),
-            Write::of_rows(REMOVE, with((&Some(()), &None))),
-            Write::of_rows(PUT, with((&None, &Some(())))),
+            Write::from_rows(LOCK_FIELDS, [version]),
+            Write::from_rows(MARK_UNEXAMINED, examined_fields),
+            Write::from_rows(REMOVE_OWNERS, removed_owners),
+            Write::from_rows(ADD_OWNERS, added_owners),
         ]
         .into_iter()
         .flatten()
         .collect()
     }
+}
+
+/// Returns the row of an owner: the field, the key of its value, and the animal.
+fn owner_row(owner: &Owner) -> Vec<Value<'_>> {
+    let ((field, key), id) = owner;
+    vec![
+        Value::Text(field),
+        Value::Text(key),
+        Value::Integer(id.get()),
+    ]
 }

@@ -5,14 +5,18 @@
 //! both.
 
 mod execute;
+mod execution;
 mod fields;
 mod state;
 mod write;
 
 use petstore_store::ExecutionOutcome;
 
-pub(super) use self::execute::{Execution, carry_out, work};
+pub(super) use self::{
+    execute::{carry_out, work},
+    execution::Execution,
+};
 use super::queue::Queue;
 
-/// Takes requests of one command to the task that carries them out.
+/// The queue of requests with one command, for the task that carries them out.
 pub(super) type Commands = Queue<Execution, ExecutionOutcome>;

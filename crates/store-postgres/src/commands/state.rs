@@ -1,4 +1,4 @@
-//! Reads what the commands of a group are about, and keeps what they change of it.
+//! Reads the rows that the commands of a group need, and keeps the changes of the commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,11 @@ use tokio_postgres::Row;
 
 use crate::requests;
 
-/// One row for each command, in their order: its order, its animal or that of its order, the order
-/// that holds this animal, its category, new identifiers unless the request is remembered, as in
-/// `RECALL_ALL`, and whether a request that may be repeated added the animal. One statement, so it is
-/// the state of one moment.
-pub(super) static READ: LazyLock<String> = LazyLock::new(|| {
+/// The statement for the rows that commands need. It returns one row for each command, in their order:
+/// its order, its animal or the animal of its order, the order that holds this animal, its category, new
+/// identifiers unless the request is remembered, as in `RECALL_ALL`, and whether a request that may be
+/// repeated added the animal. Because it is one statement, it sees the state of one moment.
+pub(super) static READ_SUBJECTS: LazyLock<String> = LazyLock::new(|| {
     let [pets, withdrawn_pets, orders, categories] = Table::ALL.map(Table::selected_columns);
     format!(
         "SELECT own.*, pet.*, holder.*, category.*,
@@ -46,20 +46,20 @@ pub(super) static READ: LazyLock<String> = LazyLock::new(|| {
         ORDER BY number"
     )
 });
-/// Whether the request of a command is not remembered.
+/// The condition that the request of a command is not remembered.
 const IS_NEW: &str = "NOT EXISTS (SELECT FROM requests
     WHERE requests.caller IN (subject.lineage, subject.caller) AND requests.key = subject.key)";
 
-/// Where a row of this has what it reads.
-const OWN: usize = 0;
-const PET: usize = OWN + ORDER_WIDTH;
-const HOLDER: usize = PET + PET_WIDTH;
-const CATEGORY: usize = HOLDER + ORDER_WIDTH;
-const NEW_PET: usize = CATEGORY + Category::COLUMNS.len();
-const NEW_ORDER: usize = NEW_PET + 1;
-const WAS_ADDED_BY_REQUEST: usize = NEW_PET + 2;
+/// The first columns of the parts of a row of [`READ_SUBJECTS`].
+const OWN_ORDER_COLUMN: usize = 0;
+const PET_COLUMN: usize = OWN_ORDER_COLUMN + ORDER_WIDTH;
+const HOLDER_COLUMN: usize = PET_COLUMN + PET_WIDTH;
+const CATEGORY_COLUMN: usize = HOLDER_COLUMN + ORDER_WIDTH;
+const NEW_PET_COLUMN: usize = CATEGORY_COLUMN + Category::COLUMNS.len();
+const NEW_ORDER_COLUMN: usize = NEW_PET_COLUMN + 1;
+const ADDED_BY_REQUEST_COLUMN: usize = NEW_PET_COLUMN + 2;
 
-/// Returns the parameters of [`READ`] for a command of this request.
+/// Returns the parameters of [`READ_SUBJECTS`] for a command of this request.
 pub(super) fn parameters<'v>(
     command: &Command,
     request: Option<&'v IdempotentRequest>,
@@ -75,20 +75,25 @@ pub(super) fn parameters<'v>(
     let new_order = Value::Boolean(matches!(command, Command::PlaceOrder(_)));
     [pet, order, category, new_pet, new_order]
         .into_iter()
-        .chain(requests::name(request))
+        .chain(requests::identity(request))
         .collect()
 }
 
-/// Returns the parameters of [`READ`] for an animal.
+/// Returns the parameters of [`READ_SUBJECTS`] for an animal.
 pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
-    let no = Value::Boolean(false);
-    let subject = [Value::Integer(id.get()), Value::Null, Value::Null, no, no];
-    subject.into_iter().chain(requests::name(None)).collect()
+    let new_pet = Value::Boolean(false);
+    let new_order = Value::Boolean(false);
+    let pet = Value::Integer(id.get());
+    [pet, Value::Null, Value::Null, new_pet, new_order]
+        .into_iter()
+        .chain(requests::identity(None))
+        .collect()
 }
 
-/// The rows that were read for the commands of a group, with the changes of those that were carried out.
+/// The rows that were read for the commands of a group, with the changes of the commands that were
+/// carried out.
 #[derive(Default)]
-pub(super) struct Read {
+pub(super) struct GroupState {
     pub(super) state: State,
     /// The animals that were added by a request that may be repeated.
     pub(super) added_by_requests: BTreeSet<PetId>,
@@ -96,51 +101,52 @@ pub(super) struct Read {
 
 /// The subjects of a command, and identifiers for new ones.
 #[derive(Default)]
-pub(super) struct About {
+pub(super) struct CommandSubjects {
     pet: Option<PetId>,
     order: Option<OrderId>,
     category: Option<i64>,
-    pub(super) new: NewIds,
+    pub(super) new_ids: NewIds,
 }
 
-impl Read {
-    /// Adds what is in a row of [`READ`], which is for this command.
-    pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<About, Failure> {
-        let mut about = About {
+impl GroupState {
+    /// Adds the content of a row of [`READ_SUBJECTS`], which is for this command.
+    pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<CommandSubjects, Failure> {
+        let mut subjects = CommandSubjects {
             pet: self.add_pet(row)?,
-            ..About::default()
+            ..CommandSubjects::default()
         };
-        if let Some(own) = tables::read_order(row, OWN)? {
-            about.order = Some(own.id);
-            self.state.add(own);
+        if let Some(order) = tables::read_order(row, OWN_ORDER_COLUMN)? {
+            subjects.order = Some(order.id);
+            self.state.add(order);
         }
-        if let Some(category) = Category::find(row, CATEGORY)? {
+        if let Some(category) = Category::find(row, CATEGORY_COLUMN)? {
             self.state.add(category);
         }
         if let Subject::Category(id) = command.subject() {
-            about.category = Some(id);
+            subjects.category = Some(id);
         }
-        let pet: Option<i64> = row.try_get(NEW_PET)?;
-        let order: Option<i64> = row.try_get(NEW_ORDER)?;
-        about.new = NewIds {
-            pet: pet.and_then(PetId::new),
-            order: order.and_then(OrderId::new),
+
+        let new_pet: Option<i64> = row.try_get(NEW_PET_COLUMN)?;
+        let new_order: Option<i64> = row.try_get(NEW_ORDER_COLUMN)?;
+        subjects.new_ids = NewIds {
+            pet: new_pet.and_then(PetId::new),
+            order: new_order.and_then(OrderId::new),
         };
-        Ok(about)
+        Ok(subjects)
     }
 
-    /// Adds the animal in a row of [`READ`], and the order that holds it.
+    /// Adds the animal in a row of [`READ_SUBJECTS`], and the order that holds it.
     pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
-        let holder = tables::read_order(row, HOLDER)?;
-        let Some(mut pet) = tables::read_pet(row, PET)? else {
+        let holder = tables::read_order(row, HOLDER_COLUMN)?;
+        let Some(mut pet) = tables::read_pet(row, PET_COLUMN)? else {
             return Ok(None);
         };
-        let open = holder
-            .as_ref()
-            .filter(|order| order.status == OrderStatus::Reserved);
-        pet.order_id = open.map(|order| order.id);
+        pet.order_id = match &holder {
+            Some(order) if order.status == OrderStatus::Reserved => Some(order.id),
+            _ => None,
+        };
         let id = pet.id;
-        if row.try_get(WAS_ADDED_BY_REQUEST)? {
+        if row.try_get(ADDED_BY_REQUEST_COLUMN)? {
             self.added_by_requests.insert(id);
         }
         self.state.add(pet);
@@ -150,58 +156,57 @@ impl Read {
         Ok(Some(id))
     }
 
-    /// Returns the subjects of the next request's commands, as the requests before it leave them.
-    pub(super) fn present(&self, commands: &[About]) -> State {
+    /// Returns the subjects of the commands of the next request, as the requests before it leave them.
+    pub(super) fn present(&self, subjects: &[CommandSubjects]) -> State {
         let mut present = State::default();
         present.fields = Arc::clone(&self.state.fields);
-        for ((key, id), _) in self
-            .state
-            .owners
-            .iter()
-            .filter(|(_, owner)| owner.now.is_some())
-        {
-            present.add_owner(key.clone(), *id);
-            if let Some(pet) = self.state.pets.get(id).and_then(|pet| pet.now.clone()) {
-                present.add(pet);
+        for ((key, id), owner) in &self.state.owners {
+            if owner.now.is_none() {
+                continue;
             }
+            present.add_owner(key.clone(), *id);
+            add_present(&mut present, self.state.pets.get(id));
         }
-        for &About {
-            pet,
-            order,
-            category,
-            ..
-        } in commands
-        {
-            let resources = [
-                pet.and_then(|id| self.state.pets.get(&id)?.now.clone())
-                    .map(Resource::Pet),
-                pet.and_then(|id| self.state.holder(id))
-                    .cloned()
-                    .map(Resource::Order),
-                order
-                    .and_then(|id| self.state.orders.get(&id)?.now.clone())
-                    .map(Resource::Order),
-                category
-                    .and_then(|id| self.state.categories.get(&id)?.now.clone())
-                    .map(Resource::Category),
-            ];
-            for resource in resources.into_iter().flatten() {
-                present.add(resource);
+        for command in subjects {
+            if let Some(id) = command.pet {
+                add_present(&mut present, self.state.pets.get(&id));
+                if let Some(holder) = self.state.holder(id) {
+                    present.add(holder.clone());
+                }
+            }
+            if let Some(id) = command.order {
+                add_present(&mut present, self.state.orders.get(&id));
+            }
+            if let Some(id) = command.category {
+                add_present(&mut present, self.state.categories.get(&id));
             }
         }
         present
     }
 
-    /// Keeps what the commands of a request have changed.
+    /// Keeps the changes of the commands of a request.
     pub(super) fn keep(&mut self, changed: State) {
-        fn keep<K: Ord, T>(all: &mut BTreeMap<K, Versions<T>>, changed: BTreeMap<K, Versions<T>>) {
-            for (id, Versions { read, now }) in changed {
-                all.entry(id).or_insert(Versions { read, now: None }).now = now;
-            }
-        }
-        keep(&mut self.state.pets, changed.pets);
-        keep(&mut self.state.orders, changed.orders);
-        keep(&mut self.state.categories, changed.categories);
-        keep(&mut self.state.owners, changed.owners);
+        keep_versions(&mut self.state.pets, changed.pets);
+        keep_versions(&mut self.state.orders, changed.orders);
+        keep_versions(&mut self.state.categories, changed.categories);
+        keep_versions(&mut self.state.owners, changed.owners);
+    }
+}
+
+/// Adds a resource as the commands so far leave it, unless it does not exist.
+fn add_present<T: Clone + Into<Resource>>(present: &mut State, versions: Option<&Versions<T>>) {
+    if let Some(Versions { now: Some(now), .. }) = versions {
+        present.add(now.clone());
+    }
+}
+
+/// Replaces the present version of each changed resource. The version that was read first stays.
+fn keep_versions<K: Ord, T>(
+    versions: &mut BTreeMap<K, Versions<T>>,
+    changed: BTreeMap<K, Versions<T>>,
+) {
+    for (id, Versions { read, now }) in changed {
+        let entry = versions.entry(id).or_insert(Versions { read, now: None });
+        entry.now = now;
     }
 }

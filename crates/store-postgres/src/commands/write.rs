@@ -1,260 +1,222 @@
-//! The statements for what commands changed.
+//! The statements for the changes of commands.
 
-use std::sync::LazyLock;
+mod statements;
 
-use petstore_domain::store_area::{Order, Resource};
+use petstore_domain::store_area::{Contact, Order, Resource};
 use petstore_store::{
     columns::Value,
     state::Versions,
     tables::{self, Table},
 };
 
-use super::{
-    super::writes::{Write, rows_of},
-    state::Read,
+use self::statements::{
+    ADD_PHOTOS, DROP_PHOTOS, ERASE_CONTACTS, KEEP_RESPONSES, SET_CONTACTS, statements_of,
 };
+use super::state::GroupState;
+use crate::{rows::integer_or_null, writes::Write};
 
-/// The statements for rows of each table. Each has the values of all columns, new or as they were
-/// read; the version that was read; and of an order, whether it held its animal, because that can
-/// change without a new version. A statement that does not find all of its rows as they were read
-/// divides by zero.
-struct Statements {
-    insert: String,
-    update: String,
-    /// Moves animals here from the other table of animals.
-    take: String,
-    delete: String,
-    /// For rows that a batch read and does not write, so that they are still the same at the commit.
-    same: String,
+/// A row that is written, or that must stay as it was read.
+pub(super) struct RowWrite {
+    sql: &'static str,
+    /// The new values of the row, or its values as they were read, if it gets no new ones.
+    resource: Resource,
+    /// The state in which the row was read; `None` if there was no such row.
+    read: Option<ReadState>,
+    /// Whether the response of the previous release must be kept before the row changes.
+    has_response: bool,
+    /// Whether the contact of an order changes.
+    has_new_contact: bool,
+    removed_photos: Vec<String>,
+    added_photos: Vec<String>,
 }
 
-static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(Statements::of));
+/// The state in which a row was read, with which the statement for the row compares it.
+#[derive(Clone, Copy)]
+struct ReadState {
+    version: i64,
+    /// Whether an order held its animal, because that can change without a new version.
+    is_holding: bool,
+}
 
-impl Statements {
-    fn of(table: Table) -> Self {
-        let mut parameters: Vec<_> = table.columns_and_types().collect();
-        let names: Vec<_> = parameters.iter().map(|(name, _)| *name).collect();
-        let columns = names.join(", ");
-        parameters.push(("version_read", "bigint"));
-        let (held, other) = match table {
-            Table::Orders => {
-                parameters.push(("held", "boolean"));
-                (" AND orders.holds = held", table)
-            }
-            Table::Pets => ("", Table::WithdrawnPets),
-            Table::WithdrawnPets => ("", Table::Pets),
-            Table::Categories => ("", table),
-        };
-        let of_new = |prefix: &str| {
-            let values = names.iter().map(|name| format!("{prefix}new.{name}"));
-            values.collect::<Vec<_>>().join(", ")
-        };
-        let set = names
-            .iter()
-            .skip(1)
-            .map(|name| format!("{name} = new.{name}"));
-        let set = set.collect::<Vec<_>>().join(", ");
-        let values = of_new("");
-        let rows = rows_of(&parameters);
-        let as_read =
-            |table: Table| format!("{table}.id = new.id AND {table}.version = version_read");
-        let here = as_read(table);
-        let all = "SELECT 1 / (count(*) = cardinality($1))::integer FROM written";
+impl ReadState {
+    fn new(resource: &Resource) -> Self {
         Self {
-            insert: format!("INSERT INTO {table} ({columns}) SELECT {values} FROM {rows}"),
-            update: format!(
-                "WITH written AS (UPDATE {table} SET {set} FROM {rows}
-                WHERE {here}{held} RETURNING 1) {all}"
-            ),
-            take: format!(
-                "WITH gone AS (
-                    DELETE FROM {other} USING {rows} WHERE {} RETURNING {values}, token
-                ), written AS (
-                    INSERT INTO {table} ({columns}, token) SELECT * FROM gone RETURNING 1) {all}",
-                as_read(other)
-            ),
-            delete: format!(
-                "WITH written AS (DELETE FROM {table} USING {rows} WHERE {here} RETURNING 1) {all}"
-            ),
-            same: format!(
-                "WITH written AS (SELECT FROM {rows} CROSS JOIN LATERAL (
-                    SELECT FROM {table} WHERE {here} FOR SHARE) AS found) {all}"
-            ),
+            version: resource.version(),
+            is_holding: resource.order().is_some_and(|order| order.holds),
         }
     }
 }
 
-/// The response to the request that added an animal in the previous release is made from the
-/// animal, so it is kept before the first change.
-const KEEP_RESPONSES: &str = "
-    INSERT INTO requests
-        (caller, key, operation, fingerprint, status, location, body, created_at, mark)
-    SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
-    FROM unconverted_requests
-    WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ANY($1))
-    ON CONFLICT (caller, key) DO NOTHING";
-
-const SET_CONTACTS: &str = "
-    INSERT INTO order_contacts (order_id, contact) SELECT * FROM unnest($1::bigint[], $2::text[])
-    ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
-const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_id = ANY($1)";
-
-const ADD_PHOTOS: &str =
-    "INSERT INTO photos (pet_id, id) SELECT * FROM unnest($1::bigint[], $2::text[])";
-const DROP_PHOTOS: &str = "DELETE FROM photos USING unnest($1::bigint[], $2::text[])
-        AS old (pet_id, id) WHERE photos.pet_id = old.pet_id AND photos.id = old.id";
-
-/// A row that is written, or kept as it is.
-pub(super) struct Row {
-    sql: &'static str,
-    /// With its new values, if it gets any.
-    resource: Resource,
-    /// As it was read, if it was there.
-    read: Option<(i64, bool)>,
-    has_response: bool,
-    /// Whether the contact of an order changes.
-    has_new_contact: bool,
-    /// The photos that an animal loses, and those that it gets.
-    photos: [Vec<String>; 2],
-}
-
-/// The differences between what was read and what the commands left. In ascending order of
-/// identifier, animals first, so that two transactions cannot wait for each other.
+/// Returns the differences between the rows that were read and the rows that the commands left, in
+/// ascending order of identifier, animals first, so that two transactions cannot wait for each other.
 ///
 /// A command of a batch that changes nothing depends on rows that the batch does not write. They
-/// must not change before the others are written, or the batch would take effect at two moments.
-pub(super) fn differences(
-    Read {
+/// must not change before the other rows are written, or the batch would take effect at two moments.
+pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrite> {
+    let GroupState {
         state,
         added_by_requests,
-    }: Read,
-    is_batch: bool,
-) -> Vec<Row> {
+    } = group_state;
     let must_stay = is_batch && state.is_changed();
-    let pets = state.pets.into_iter().filter_map(|(id, pet)| {
+    let mut writes = Vec::new();
+    for (id, pet) in state.pets {
         let is_first_change =
             pet.read != pet.now && pet.read.as_ref().is_some_and(|pet| pet.version == 1);
-        let row = Row::of(pet, must_stay)?;
-        Some(Row {
-            has_response: is_first_change && added_by_requests.contains(&id),
-            ..row
-        })
-    });
-    // An order that lets its animal go comes before the one that takes it: at most one holds it.
+        if let Some(mut write) = RowWrite::new(pet, must_stay) {
+            write.has_response = is_first_change && added_by_requests.contains(&id);
+            writes.push(write);
+        }
+    }
+
+    // An order that lets its animal go comes before the order that takes the animal: at most one
+    // order holds it.
     let mut orders: Vec<_> = state.orders.into_values().collect();
-    orders.sort_by_key(|order| {
-        let holds = |order: &Option<Order>| order.as_ref().is_some_and(|order| order.holds);
-        holds(&order.now) && !holds(&order.read)
-    });
-    let orders = orders
-        .into_iter()
-        .filter_map(|order| Row::of(order, must_stay));
-    let categories = state
-        .categories
-        .into_values()
-        .filter_map(|of| Row::of(of, must_stay));
-    pets.chain(orders).chain(categories).collect()
+    orders.sort_by_key(takes_animal);
+    writes.extend(
+        orders
+            .into_iter()
+            .filter_map(|order| RowWrite::new(order, must_stay)),
+    );
+    writes.extend(
+        state
+            .categories
+            .into_values()
+            .filter_map(|category| RowWrite::new(category, must_stay)),
+    );
+    writes
 }
 
-/// Returns the statements for these rows. Successive rows for which the same is to be done share
-/// one, which locks them in their order.
-pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
-    let with_response = rows.iter().filter(|row| row.has_response);
-    let ids = with_response.map(|row| tables::values(&row.resource)[..1].to_vec());
-    let of_rows = rows
-        .chunk_by(|one, next| std::ptr::eq(one.sql, next.sql))
-        .filter_map(|rows| Write::of_rows(rows[0].sql, rows.iter().map(Row::values)));
-    Write::of_rows(KEEP_RESPONSES, ids)
+/// Whether an order holds its animal now, and did not before.
+fn takes_animal(order: &Versions<Order>) -> bool {
+    is_holding(order.now.as_ref()) && !is_holding(order.read.as_ref())
+}
+
+fn is_holding(order: Option<&Order>) -> bool {
+    order.is_some_and(|order| order.holds)
+}
+
+/// Returns the statements for these rows. Successive rows with the same statement share it, and it locks
+/// them in their order.
+pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+    let pets_with_response = rows
+        .iter()
+        .filter(|row| row.has_response)
+        .map(|row| vec![row.id_value()]);
+    let kept_responses = Write::from_rows(KEEP_RESPONSES, pets_with_response);
+    let changed_rows = rows
+        .chunk_by(|row, next_row| std::ptr::eq(row.sql, next_row.sql))
+        .filter_map(|rows| Write::from_rows(rows[0].sql, rows.iter().map(RowWrite::values)));
+    kept_responses
         .into_iter()
-        .chain(of_rows)
-        .chain(contacts(rows))
-        .chain(photos(rows))
+        .chain(changed_rows)
+        .chain(contact_writes(rows))
+        .chain(photo_writes(rows))
 }
 
 /// Returns the statements for the contacts of these rows. The rows of their orders are locked
 /// before.
-fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
-    let changed = rows.iter().filter(|row| row.has_new_contact);
-    let orders = changed.filter_map(|row| row.resource.order());
-    let orders = orders.map(|order| (Value::Integer(order.id.get()), order.contact.as_ref()));
-    let set = orders
-        .clone()
-        .filter_map(|(id, contact)| Some(vec![id, Value::Text(contact?.as_str())]));
-    let erased = orders
-        .filter(|(_, contact)| contact.is_none())
-        .map(|(id, _)| vec![id]);
-    [
-        Write::of_rows(SET_CONTACTS, set),
-        Write::of_rows(ERASE_CONTACTS, erased),
-    ]
-    .into_iter()
-    .flatten()
+fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+    let mut new_contacts = Vec::new();
+    let mut erased_contacts = Vec::new();
+    for row in rows.iter().filter(|row| row.has_new_contact) {
+        let Some(order) = row.resource.order() else {
+            continue;
+        };
+        match &order.contact {
+            Some(contact) => {
+                new_contacts.push(vec![row.id_value(), Value::Text(contact.as_str())]);
+            }
+            None => erased_contacts.push(vec![row.id_value()]),
+        }
+    }
+    let setting = Write::from_rows(SET_CONTACTS, new_contacts);
+    let erasing = Write::from_rows(ERASE_CONTACTS, erased_contacts);
+    setting.into_iter().chain(erasing)
 }
 
 /// Returns the statements for the photos of these rows.
-fn photos(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
-    let photos = |at: usize| {
-        rows.iter().flat_map(move |row| {
-            let id = tables::values(&row.resource)[0];
-            row.photos[at]
-                .iter()
-                .map(move |photo| vec![id, Value::Text(photo)])
-        })
-    };
-    [
-        Write::of_rows(DROP_PHOTOS, photos(0)),
-        Write::of_rows(ADD_PHOTOS, photos(1)),
-    ]
-    .into_iter()
-    .flatten()
+fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+    let mut removed_photos = Vec::new();
+    let mut added_photos = Vec::new();
+    for row in rows {
+        let pet_id = row.id_value();
+        for photo in &row.removed_photos {
+            removed_photos.push(vec![pet_id, Value::Text(photo)]);
+        }
+        for photo in &row.added_photos {
+            added_photos.push(vec![pet_id, Value::Text(photo)]);
+        }
+    }
+    let dropping = Write::from_rows(DROP_PHOTOS, removed_photos);
+    let adding = Write::from_rows(ADD_PHOTOS, added_photos);
+    dropping.into_iter().chain(adding)
 }
 
-impl Row {
-    fn of<T: Into<Resource>>(Versions { read, now }: Versions<T>, must_stay: bool) -> Option<Self> {
-        let statements = |of: &Resource| &STATEMENTS[Table::from_resource(of) as usize];
-        let (read, now): (Option<Resource>, Option<Resource>) =
-            (read.map(Into::into), now.map(Into::into));
-        let sql = match (&read, &now) {
-            (None, None) => return None,
-            (None, Some(now)) => &statements(now).insert,
-            (Some(read), None) => &statements(read).delete,
-            (Some(read), Some(now)) if read == now && must_stay => &statements(read).same,
-            (Some(read), Some(now)) if read == now => return None,
-            (Some(read), Some(now)) if Table::from_resource(read) == Table::from_resource(now) => {
-                &statements(now).update
-            }
-            (Some(_), Some(now)) => &statements(now).take,
-        };
-        let as_read = read.as_ref().map(|read| {
-            (
-                read.version(),
-                read.order().is_some_and(|order| order.holds),
-            )
-        });
-        let contact = |of: &Option<Resource>| of.as_ref()?.order()?.contact.clone();
-        let has_new_contact = contact(&read) != contact(&now);
-        let [(_, before), (_, after)] = [&read, &now].map(|of| tables::photos(of.as_ref()));
-        let photos = [(before, after), (after, before)]
-            .map(|(of, other)| of.missing_in(other).map(|id| id.to_string()).collect());
-        let resource = now.or(read)?;
-        let has_response = false;
+impl RowWrite {
+    /// Returns the write for a row; `None` if the row stays as it is. If `must_stay`, such a row is
+    /// locked instead, so that no other transaction changes it until the commit.
+    fn new<T: Into<Resource>>(versions: Versions<T>, must_stay: bool) -> Option<Self> {
+        let read: Option<Resource> = versions.read.map(Into::into);
+        let now: Option<Resource> = versions.now.map(Into::into);
+        let sql = statement(read.as_ref(), now.as_ref(), must_stay)?;
+
+        let (_, photos_read) = tables::photos(read.as_ref());
+        let (_, photos_now) = tables::photos(now.as_ref());
+        let removed_photos = photos_read.missing_in(photos_now);
+        let added_photos = photos_now.missing_in(photos_read);
         Some(Self {
             sql,
-            resource,
-            read: as_read,
-            has_response,
-            has_new_contact,
-            photos,
+            read: read.as_ref().map(ReadState::new),
+            has_response: false,
+            has_new_contact: contact(read.as_ref()) != contact(now.as_ref()),
+            removed_photos: removed_photos.map(|id| id.to_string()).collect(),
+            added_photos: added_photos.map(|id| id.to_string()).collect(),
+            resource: now.or(read)?,
         })
     }
 
+    /// Returns the values for the statement of this row, in the order of its columns.
     fn values(&self) -> Vec<Value<'_>> {
         let mut values = tables::values(&self.resource);
-        let (version, held) = self.read.unzip();
-        values.push(version.map_or(Value::Null, Value::Integer));
+        let version = self.read.map(|read| read.version);
+        values.push(integer_or_null(version));
         if let Resource::Order(_) = self.resource {
-            values.push(held.map_or(Value::Null, Value::Boolean));
+            let is_holding = self.read.map(|read| read.is_holding);
+            values.push(is_holding.map_or(Value::Null, Value::Boolean));
         }
         values
     }
+
+    fn id_value(&self) -> Value<'_> {
+        tables::values(&self.resource)[0]
+    }
+}
+
+/// Returns the statement that turns the row that was read into the row as it is now; `None` if there is
+/// nothing to do.
+fn statement(
+    read: Option<&Resource>,
+    now: Option<&Resource>,
+    must_stay: bool,
+) -> Option<&'static str> {
+    let sql = match (read, now) {
+        (None, None) => return None,
+        (None, Some(now)) => &statements_of(now).insert,
+        (Some(read), None) => &statements_of(read).delete,
+        (Some(read), Some(now)) if read == now => {
+            if !must_stay {
+                return None;
+            }
+            &statements_of(read).lock
+        }
+        (Some(read), Some(now)) if Table::from_resource(read) == Table::from_resource(now) => {
+            &statements_of(now).update
+        }
+        (Some(_), Some(now)) => &statements_of(now).take,
+    };
+    Some(sql)
+}
+
+fn contact(resource: Option<&Resource>) -> Option<&Contact> {
+    resource?.order()?.contact.as_ref()
 }

@@ -21,80 +21,25 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
         Table::WithdrawnPets.selected_columns()
     )
 });
-/// The open order of an animal. Only a pending animal can have one.
-const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
+/// The expression for the open order of an animal of `page`. Only a pending animal can have one.
+const OPEN_ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
     WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
-/// See [`petstore_store::admin::Sql::plans`]. The constant limits are for one plan, as in
-/// `LIST_BY_STATUS` of `pets.rs`, and so is the order of nulls, backwards and forwards.
+
+/// The statements of lists, as [`petstore_store::admin::Sql::plans`] describes them. The constant limits
+/// are for one plan, as in `LIST_BY_STATUS` of `pets.rs`, and so is the order of nulls, backwards and
+/// forwards.
 pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
-    pets: Plans::pets(|table, statuses, newest_first| {
-        let (behind, order) = match (statuses, newest_first) {
-            ([], false) => (">", "id"),
-            ([], true) => ("<", "id DESC"),
-            (_, false) => (">", "id NULLS FIRST"),
-            (_, true) => ("<", "id DESC NULLS LAST"),
-        };
-        let conditions = match statuses {
-            [] => vec![String::new()],
-            _ => statuses
-                .iter()
-                .map(|status| format!(" AND status = '{status}'"))
-                .collect(),
-        };
-        let of = |condition| {
-            format!(
-                "(SELECT {} FROM {table} WHERE id {behind} $1{condition} ORDER BY {order} LIMIT 101)",
-                table.selected_columns()
-            )
-        };
-        let ranges: Vec<_> = conditions.iter().map(of).collect();
-        let ranges = ranges.join(" UNION ALL ");
-        format!("SELECT page.*, {ORDER} FROM ({ranges}) AS page ORDER BY {order} LIMIT $2")
-    }),
-    search: [Table::Pets, Table::WithdrawnPets].map(|table| {
-        let page = format!(
-            "(SELECT {} FROM {table} WHERE {{}}) AS page",
-            table.selected_columns()
-        );
-        Search::new(table, &format!("SELECT page.*, {ORDER} FROM {page}"))
-    }),
-    on_offer: [("<", "DESC NULLS LAST"), (">", "NULLS FIRST")].map(|(behind, order)| {
-        let of = |status| {
-            format!(
-                "(SELECT {} FROM pets WHERE status = '{status}' AND id {behind} $1
-                ORDER BY id {order} LIMIT 101)",
-                Table::Pets.selected_columns()
-            )
-        };
-        let available = of(PetStatus::Available);
-        let pending = of(PetStatus::Pending);
-        format!(
-            "SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2"
-        )
-    }),
+    pets: Plans::pets(list_pets),
+    search: [Table::Pets, Table::WithdrawnPets].map(search),
+    on_offer: [
+        list_on_offer("<", "DESC NULLS LAST"),
+        list_on_offer(">", "NULLS FIRST"),
+    ],
     count_on_offer: "SELECT count(*) FROM (
             SELECT FROM pets WHERE status IN ('available', 'pending') LIMIT $1
         ) AS counted"
         .to_owned(),
-    orders: Plans::orders(|filter, newest_first| {
-        // NULLS FIRST is the order of only the index on the status.
-        let orders = if filter == OrderFilter::Status {
-            ["id NULLS FIRST", "id DESC NULLS LAST"]
-        } else {
-            ["id", "id DESC"]
-        };
-        let (behind, order) = if newest_first {
-            ("<", orders[1])
-        } else {
-            (">", orders[0])
-        };
-        format!(
-            "SELECT * FROM (SELECT {} FROM orders WHERE id {behind} $1{}
-                ORDER BY {order} LIMIT 101) AS page ORDER BY {order} LIMIT $2",
-            Table::Orders.selected_columns(),
-            filter.condition()
-        )
-    }),
+    orders: Plans::orders(list_orders),
     due: Plans::due("orders"),
     reservations: Plans::reservations("orders"),
     contacts_until: Plans::contacts_until("JOIN"),
@@ -105,7 +50,73 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         OR EXISTS (SELECT FROM withdrawn_pets WHERE strpos(fields, $1) > 0)",
 });
 
-/// Reads everything in a table, for [`Table::read`].
+/// Returns the statement for a page of animals with one of these statuses, or with any if there are none.
+/// It reads a page of each status, and merges them.
+fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
+    let (operator, order) = match (statuses, newest_first) {
+        ([], false) => (">", "id"),
+        ([], true) => ("<", "id DESC"),
+        (_, false) => (">", "id NULLS FIRST"),
+        (_, true) => ("<", "id DESC NULLS LAST"),
+    };
+    let conditions = match statuses {
+        [] => vec![String::new()],
+        _ => statuses
+            .iter()
+            .map(|status| format!(" AND status = '{status}'"))
+            .collect(),
+    };
+    let columns = table.selected_columns();
+    let mut ranges = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        ranges.push(format!(
+            "(SELECT {columns} FROM {table} WHERE id {operator} $1{condition} ORDER BY {order} LIMIT 101)"
+        ));
+    }
+    let ranges = ranges.join(" UNION ALL ");
+    format!("SELECT page.*, {OPEN_ORDER} FROM ({ranges}) AS page ORDER BY {order} LIMIT $2")
+}
+
+/// Returns the search in a table, with its open orders.
+fn search(table: Table) -> Search {
+    let columns = table.selected_columns();
+    let page = format!("(SELECT {columns} FROM {table} WHERE {{}}) AS page");
+    Search::new(table, &format!("SELECT page.*, {OPEN_ORDER} FROM {page}"))
+}
+
+/// Returns the statement for a page of the animals on offer: those that are available or pending.
+fn list_on_offer(operator: &str, order: &str) -> String {
+    let columns = Table::Pets.selected_columns();
+    let range = |status: PetStatus| {
+        format!(
+            "(SELECT {columns} FROM pets WHERE status = '{status}' AND id {operator} $1
+                ORDER BY id {order} LIMIT 101)"
+        )
+    };
+    let available = range(PetStatus::Available);
+    let pending = range(PetStatus::Pending);
+    format!("SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2")
+}
+
+/// Returns the statement for a page of orders.
+fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
+    // NULLS FIRST is the order of only the index on the status.
+    let is_by_status = filter == OrderFilter::Status;
+    let (operator, order) = match (is_by_status, newest_first) {
+        (true, false) => (">", "id NULLS FIRST"),
+        (true, true) => ("<", "id DESC NULLS LAST"),
+        (false, false) => (">", "id"),
+        (false, true) => ("<", "id DESC"),
+    };
+    let columns = Table::Orders.selected_columns();
+    let condition = filter.condition();
+    format!(
+        "SELECT * FROM (SELECT {columns} FROM orders WHERE id {operator} $1{condition}
+                ORDER BY {order} LIMIT 101) AS page ORDER BY {order} LIMIT $2"
+    )
+}
+
+/// Returns the statement that reads everything in a table, for [`Table::read`].
 pub(crate) fn select_all(table: Table) -> String {
     let columns = table.selected_columns();
     match table {
@@ -121,12 +132,13 @@ pub(crate) fn select_all(table: Table) -> String {
     }
 }
 
-pub(super) async fn get_pet(
+/// Reads an animal, also a withdrawn one, with its open order.
+pub(super) async fn read_pet(
     connection: &mut Connection,
     id: PetId,
 ) -> Result<Option<StorePet>, Failure> {
-    let statement = connection.prepared(&GET_PET).await?;
-    // Between the two tables, the statement sees one moment.
+    let statement = connection.prepare_once(&GET_PET).await?;
+    // One statement, so an animal that moves between the two tables is in one of them.
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
     row.as_ref().map(read_pet_with_order).transpose()
 }

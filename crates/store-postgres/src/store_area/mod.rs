@@ -20,7 +20,7 @@ use super::{
     PostgresStore,
     commands::{Execution, carry_out},
     pool::Access,
-    queue::stopped,
+    queue::{CalledWork, worker_stopped},
 };
 
 #[async_trait]
@@ -40,26 +40,25 @@ impl StoreArea for PostgresStore {
         if is_single {
             return self.commands.add(execution).await;
         }
-        let (caller, done) = oneshot::channel();
-        carry_out(
-            Arc::clone(&self.runner),
-            Access::Batch,
-            vec![(execution, caller)],
-        )
-        .await;
-        done.await.unwrap_or_else(|_| Err(stopped()))
+        let (caller, receiver) = oneshot::channel();
+        let request = CalledWork {
+            work: execution,
+            caller,
+        };
+        carry_out(Arc::clone(&self.runner), Access::Batch, vec![request]).await;
+        receiver.await.unwrap_or_else(|_| Err(worker_stopped()))
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
         self.runner
-            .run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed())
+            .run(Access::Read, (), |connection, ()| {
+                lists::read_pet(connection, id).boxed()
+            })
             .await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        Ok(
-            self.read(few, search_sets::is_due).await?
-                && self.write((), search_sets::merge).await?,
-        )
+        let is_due = self.read(few, search_sets::is_due).await?;
+        Ok(is_due && self.write((), search_sets::merge).await?)
     }
 }

@@ -1,0 +1,90 @@
+//! A request with commands, and the decision about it.
+
+use std::mem;
+
+use petstore_domain::{
+    WriteContext,
+    clock::to_milliseconds,
+    store_area::{Command, Refusal, Subject},
+};
+use petstore_store::{ExecutionOutcome, ExecutionRenderer, journal_rows::LogEntry};
+
+use super::state::{CommandSubjects, GroupState};
+
+/// The commands of a request.
+pub(crate) struct Execution {
+    pub commands: Vec<Command>,
+    pub context: WriteContext,
+    pub respond: ExecutionRenderer,
+}
+
+/// The outcome of a request, if the transaction of its group is committed.
+pub(super) struct Outcome {
+    pub(super) execution_outcome: ExecutionOutcome,
+    /// The changes for the log.
+    pub(super) entries: Vec<LogEntry>,
+}
+
+impl Outcome {
+    /// Returns the outcome of a request that changes nothing.
+    pub(super) fn without_changes(execution_outcome: ExecutionOutcome) -> Self {
+        Self {
+            execution_outcome,
+            entries: Vec::new(),
+        }
+    }
+
+    /// Whether the response is due to an earlier request, perhaps one with a lost response.
+    pub(super) fn needs_confirmation(&self) -> bool {
+        matches!(
+            self.execution_outcome,
+            ExecutionOutcome::Done { .. } | ExecutionOutcome::Replayed(_)
+        )
+    }
+}
+
+impl Execution {
+    /// Decides about the commands, and keeps their changes in the state of the group, unless one of them
+    /// is refused.
+    pub(super) fn decide(
+        &self,
+        group_state: &mut GroupState,
+        subjects: &[CommandSubjects],
+    ) -> Outcome {
+        // The rows have no finer time.
+        let now = to_milliseconds(self.context.now);
+        let mut state = group_state.present(subjects);
+        for (index, (command, subjects)) in self.commands.iter().zip(subjects).enumerate() {
+            if let Err(refusal) = state.decide(command, subjects.new_ids, now) {
+                return Outcome::without_changes(ExecutionOutcome::Refused { index, refusal });
+            }
+        }
+
+        let decisions = mem::take(&mut state.decisions);
+        let entries = mem::take(&mut state.entries);
+        group_state.keep(state);
+        let response = (self.respond)(&decisions);
+        let changes = decisions
+            .into_iter()
+            .flat_map(|decision| decision.changes)
+            .collect();
+        Outcome {
+            execution_outcome: ExecutionOutcome::Done { response, changes },
+            entries,
+        }
+    }
+
+    /// Returns the outcome when all identifiers of animals or orders were given: the first command that
+    /// needs one is refused.
+    pub(super) fn refuse_without_identifiers(&self) -> ExecutionOutcome {
+        let index = self.commands.iter().position(needs_identifier);
+        ExecutionOutcome::Refused {
+            index: index.unwrap_or_default(),
+            refusal: Refusal::NoIdentifierLeft,
+        }
+    }
+}
+
+fn needs_identifier(command: &Command) -> bool {
+    command.subject() == Subject::New || matches!(command, Command::PlaceOrder(_))
+}

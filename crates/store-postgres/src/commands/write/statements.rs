@@ -1,0 +1,125 @@
+//! The texts of the statements for rows of animals, orders and categories.
+
+use std::sync::LazyLock;
+
+use petstore_domain::store_area::Resource;
+use petstore_store::tables::Table;
+
+use crate::writes::unnest_rows;
+
+/// The statements for rows of one table.
+///
+/// Each has an array for each column, with new values or the values as they were read; an array for the
+/// versions that were read; and for orders, an array that says which of them held their animal. A
+/// statement that does not find all of its rows as they were read divides by zero.
+pub(super) struct Statements {
+    pub(super) insert: String,
+    pub(super) update: String,
+    /// The statement that moves animals into this table from the other table of animals.
+    pub(super) take: String,
+    pub(super) delete: String,
+    /// The statement for rows that a batch read and does not write, so that they are still the same at
+    /// the commit.
+    pub(super) lock: String,
+}
+
+static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(Statements::new));
+
+/// Returns the statements for the table of a resource.
+pub(super) fn statements_of(resource: &Resource) -> &'static Statements {
+    &STATEMENTS[Table::from_resource(resource) as usize]
+}
+
+impl Statements {
+    /// Returns the statements for a table. Its other table of animals is the source of `take`.
+    fn new(table: Table) -> Self {
+        let names = table.columns();
+        let columns = names.join(", ");
+        let values = format!("new.{}", names.join(", new."));
+        let assignments = assignments(&names);
+        let rows = rows_with_read_state(table);
+        let is_unchanged = has_version_read(table);
+        let holds_as_before = match table {
+            Table::Orders => " AND orders.holds = held",
+            Table::Pets | Table::WithdrawnPets | Table::Categories => "",
+        };
+        let source = other_table(table);
+        let is_unchanged_source = has_version_read(source);
+        let check = "SELECT 1 / (count(*) = cardinality($1))::integer FROM written";
+        Self {
+            insert: format!("INSERT INTO {table} ({columns}) SELECT {values} FROM {rows}"),
+            update: format!(
+                "WITH written AS (UPDATE {table} SET {assignments} FROM {rows}
+                WHERE {is_unchanged}{holds_as_before} RETURNING 1) {check}"
+            ),
+            take: format!(
+                "WITH gone AS (
+                    DELETE FROM {source} USING {rows} WHERE {is_unchanged_source} RETURNING {values}, token
+                ), written AS (
+                    INSERT INTO {table} ({columns}, token) SELECT * FROM gone RETURNING 1) {check}"
+            ),
+            delete: format!(
+                "WITH written AS (DELETE FROM {table} USING {rows} WHERE {is_unchanged} RETURNING 1) {check}"
+            ),
+            lock: format!(
+                "WITH written AS (SELECT FROM {rows} CROSS JOIN LATERAL (
+                    SELECT FROM {table} WHERE {is_unchanged} FOR SHARE) AS found) {check}"
+            ),
+        }
+    }
+}
+
+/// Returns the table `new` with the arrays of a statement: the columns, and the state in which the rows
+/// were read.
+fn rows_with_read_state(table: Table) -> String {
+    let mut parameters: Vec<_> = table.columns_and_types().collect();
+    parameters.push(("version_read", "bigint"));
+    if table == Table::Orders {
+        parameters.push(("held", "boolean"));
+    }
+    unnest_rows(&parameters)
+}
+
+/// Returns the other table of animals, or the same table for other rows.
+fn other_table(table: Table) -> Table {
+    match table {
+        Table::Pets => Table::WithdrawnPets,
+        Table::WithdrawnPets => Table::Pets,
+        Table::Orders | Table::Categories => table,
+    }
+}
+
+/// Returns the assignments of an UPDATE to all columns after the identifier: `name = new.name, …`.
+fn assignments(names: &[&str]) -> String {
+    let assignments: Vec<_> = names
+        .iter()
+        .skip(1)
+        .map(|name| format!("{name} = new.{name}"))
+        .collect();
+    assignments.join(", ")
+}
+
+/// Returns the condition that a row of the table has the version that was read.
+fn has_version_read(table: Table) -> String {
+    format!("{table}.id = new.id AND {table}.version = version_read")
+}
+
+/// The response to the request that added an animal in the previous release is made from the
+/// animal, so this keeps it before the first change.
+pub(super) const KEEP_RESPONSES: &str = "
+    INSERT INTO requests
+        (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM unconverted_requests
+    WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ANY($1))
+    ON CONFLICT (caller, key) DO NOTHING";
+
+pub(super) const SET_CONTACTS: &str = "
+    INSERT INTO order_contacts (order_id, contact) SELECT * FROM unnest($1::bigint[], $2::text[])
+    ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
+pub(super) const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_id = ANY($1)";
+
+pub(super) const ADD_PHOTOS: &str =
+    "INSERT INTO photos (pet_id, id) SELECT * FROM unnest($1::bigint[], $2::text[])";
+pub(super) const DROP_PHOTOS: &str = "DELETE FROM photos USING unnest($1::bigint[], $2::text[])
+        AS old (pet_id, id) WHERE photos.pet_id = old.pet_id AND photos.id = old.id";
