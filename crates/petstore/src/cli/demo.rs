@@ -58,7 +58,7 @@ impl Demo {
         };
         let served = self
             .service(folder.path())?
-            .with(demo, ends)
+            .with_demo(demo, ends)
             .run(Vec::new());
         folder
             .close()

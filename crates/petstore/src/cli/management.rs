@@ -45,11 +45,11 @@ impl ManagementArgs {
 
     /// Records spans and sends them, if a collector is configured.
     pub(super) fn traces(
-        self,
+        &self,
         deployment: Deployment,
         random: &mut impl Rng,
     ) -> anyhow::Result<Option<(Arc<Spans>, Exporter)>> {
-        let Some(endpoint) = self.otlp_endpoint else {
+        let Some(endpoint) = self.otlp_endpoint.clone() else {
             return Ok(None);
         };
         let variable = |name| env::var(name).unwrap_or_default();

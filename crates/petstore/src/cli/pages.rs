@@ -256,14 +256,23 @@ pub(super) struct Faces<A> {
 
 pub(super) type Listeners = Faces<TcpListener>;
 
-/// Where people reach the pages.
+/// The parts of the service that the pages use.
+pub(super) struct PageParts {
+    pub(super) app: Arc<App>,
+    pub(super) edge: Arc<Edge>,
+    pub(super) provider: Option<Provider>,
+    pub(super) tls: Option<Arc<Tls>>,
+    pub(super) deployment: Deployment,
+}
+
+/// The addresses of the pages in a browser.
 pub(super) struct Urls {
     pub(super) console: Option<String>,
     pub(super) window: Option<String>,
 }
 
 impl PagesArgs {
-    /// Returns a new database has the labels of its fields in the language of the option.
+    /// Returns how the database is opened: a new one has the labels of its fields in the language of the option.
     pub(super) fn open_mode(&self) -> OpenMode {
         let language = self.store.language.unwrap_or(Language::English);
         OpenMode::CreateLabelled(languages::field_labels(language))
@@ -326,59 +335,80 @@ impl PagesArgs {
 
     /// Serves the pages, within the limits of clients, until `stop` completes.
     pub(super) async fn run(
-        self,
+        &self,
         listeners: Listeners,
-        tls: Option<Arc<Tls>>,
-        (app, edge, provider): (Arc<App>, Arc<Edge>, Option<Provider>),
-        deployment: Deployment,
+        parts: PageParts,
         limits: &Limits,
         stop: impl Future<Output = ()> + Clone + Send,
     ) {
-        let url = self.urls(&listeners, tls.is_some()).window;
-        let Faces {
-            console,
-            window,
-            style,
-        } = listeners;
-        let store = StoreOptions {
-            name: self.store.store_name,
-            language: self.store.language,
-            currency: self.store.currency,
-            contact: self.window.store_contact,
-        };
-        let of_window = WindowSettings {
-            url: url.clone().unwrap_or_default(),
-            store: store.clone(),
-            style,
-            embed: self.window.window_embed,
-        };
-        let of_console = ConsoleSettings {
-            url: self.console.url.console_url,
+        let tls = parts.tls;
+        let window_url = self.urls(&listeners, tls.is_some()).window;
+        let console_settings = ConsoleSettings {
+            url: self.console.url.console_url.clone(),
             tls: tls.is_some(),
             trusted_proxies: limits.trusted_proxies.clone(),
-            store,
-            window: url,
-            deployment,
+            store: self.store_options(),
+            window: window_url.clone(),
+            deployment: parts.deployment,
             second_factor: self.console.require_second_factor,
-            demo_link: self.demo_link,
+            demo_link: self.demo_link.clone(),
         };
-        let for_console = (Arc::clone(&app), Arc::clone(&edge));
-        let random = super::runtime::random();
-        let tls_of_console = tls.clone();
-        let stop_of_console = stop.clone();
+        let window_settings = WindowSettings {
+            url: window_url.unwrap_or_default(),
+            store: self.store_options(),
+            style: listeners.style,
+            embed: self.window.window_embed.clone(),
+        };
+        let app = parts.app;
+        let edge = parts.edge;
+
         let console = async {
-            let Some(listener) = console else { return };
-            let console = Console::new(for_console.0, for_console.1, of_console, random);
-            let console = console.with_provider(provider).into_handler();
-            let stop = Box::pin(stop_of_console);
-            server::serve(listener, tls_of_console, console, limits, stop).await;
+            let Some(listener) = listeners.console else {
+                return;
+            };
+            let random = super::runtime::random();
+            let console = Console::new(
+                Arc::clone(&app),
+                Arc::clone(&edge),
+                console_settings,
+                random,
+            );
+            let handler = console.with_provider(parts.provider).into_handler();
+            server::serve(
+                listener,
+                tls.clone(),
+                handler,
+                limits,
+                Box::pin(stop.clone()),
+            )
+            .await;
         };
         let window = async {
-            let Some(listener) = window else { return };
-            let window = Window::new(app.reading.clone(), edge, of_window).into_handler();
-            server::serve(listener, tls, window, limits, Box::pin(stop)).await;
+            let Some(listener) = listeners.window else {
+                return;
+            };
+            let window = Window::new(app.reading.clone(), Arc::clone(&edge), window_settings);
+            let handler = window.into_handler();
+            server::serve(
+                listener,
+                tls.clone(),
+                handler,
+                limits,
+                Box::pin(stop.clone()),
+            )
+            .await;
         };
         tokio::join!(console, window);
+    }
+
+    /// Returns what holds for the store if its profile does not say it.
+    fn store_options(&self) -> StoreOptions {
+        StoreOptions {
+            name: self.store.store_name.clone(),
+            language: self.store.language,
+            currency: self.store.currency.clone(),
+            contact: self.window.store_contact.clone(),
+        }
     }
 }
 

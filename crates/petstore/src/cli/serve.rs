@@ -1,48 +1,41 @@
 //! `petstore serve`.
 
-use std::{net::SocketAddr, num::NonZeroU32, pin::pin, sync::Arc, time::Duration};
+mod service;
+
+use std::{net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 use clap::Args;
-use futures_util::{FutureExt, future};
-use petstore_api::{self as http, Api, Management};
-use petstore_app::{self as app, App, delivery::Dispatcher};
-use petstore_databases as databases;
+use petstore_api as http;
+use petstore_app as app;
 use petstore_domain::{Deployment, Network, SystemClock};
-use petstore_observe::log;
-use petstore_store::{StoreError, confirmed_clock::ConfirmedClock};
+use petstore_store::StoreError;
 use petstore_web::{
-    edge::{self, Edge, Interface as _, Origin},
+    edge::{self, Edge, Origin},
     server::{self, Limits},
 };
-use tokio::{
-    sync::{oneshot, watch},
-    time,
-};
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::{
     args::{BaseUrlArgs, DatabaseArgs, LogArgs, ShutdownArgs, TlsArgs},
     backups::BackupArgs,
     clock::check_date,
     demo_store::Demo,
-    first_start,
-    management::{self, Bound, ManagementArgs},
+    management::ManagementArgs,
     pages::{Listeners, PagesArgs},
     photos::ServicePhotoArgs,
-    runtime::{self, Ends, notify},
-    tasks,
+    runtime::{self, Ends},
     values::{self, RateOrOff},
     webhooks::WebhookArgs,
 };
 
-/// How long a request may take in addition to the time for its body: longer than the
+/// The time for a request in addition to the time for its body: longer than the
 /// store waits for a lock.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// See [`Limits::connection_age`].
-const CONNECTION_AGE: Duration = Duration::from_hours(1);
+/// The age at which a connection is closed. See [`Limits::connection_age`].
+const MAX_CONNECTION_AGE: Duration = Duration::from_hours(1);
 
-/// Groups of options in the help.
+/// The heading of a group of options in the help.
 const CLIENTS: &str = "Clients and limits";
 
 /// Serve the catalogue over HTTP
@@ -173,11 +166,11 @@ pub(super) struct Serve {
     #[command(flatten)]
     shutdown: ShutdownArgs,
 
-    /// The demo that it serves.
+    /// The demo that the service serves.
     #[arg(skip)]
     demo: Option<Demo>,
 
-    /// The signals that end it, if they are not those of a service.
+    /// The signals that end a demo.
     #[arg(skip)]
     ends: Option<Ends>,
 }
@@ -188,14 +181,15 @@ pub(super) struct Serve {
 pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
-    /// Returns a service with the store of a demo.
-    pub(super) fn with(mut self, demo: Demo, ends: Ends) -> Self {
+    /// Returns a service with the store of a demo, which these signals end.
+    pub(super) fn with_demo(mut self, demo: Demo, ends: Ends) -> Self {
         self.pages.demo_link = Some(demo.link.digest());
-        (self.demo, self.ends) = (Some(demo), Some(ends));
+        self.demo = Some(demo);
+        self.ends = Some(ends);
         self
     }
 
-    /// Serves until a signal ends the process. `warnings` are those of the settings.
+    /// Serves until a signal ends the process. Logs `warnings` about the settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         check_date()?;
         self.base_urls.check()?;
@@ -204,143 +198,10 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
-        let served = runtime.block_on(self.serve(warnings));
+        let result = runtime.block_on(self.serve(warnings));
         // A host name lookup that takes long must not delay the exit.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        served
-    }
-
-    async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
-        // Started first, because opening the store may take long and logs this.
-        let _log = log::start(self.log.format, self.log.level);
-        log_warnings(warnings);
-        // A port that is in use hides no wrong setting.
-        let tls = self.tls.load()?;
-        let style = self.pages.style()?;
-        let provider = self.pages.provider()?;
-        let bind = if self.demo.is_some() {
-            Bound::or_free
-        } else {
-            Bound::new
-        };
-        let listener = bind(self.listen, "--listen")?;
-        let management_listener = self.management.bind()?;
-        let pages = self.pages.bind(style, bind)?;
-        let mode = self.pages.open_mode();
-        let database = &self.database.database;
-        let mut random = runtime::random();
-        let store = databases::open(database, mode, self.database_connections, &mut random).await?;
-        let photos = Arc::new(self.photos.open(database).await?);
-        // Nobody can connect before the schema is there.
-        let listener = listener.listen()?;
-        let management_listener = management_listener.map(Bound::listen).transpose()?;
-        let pages = self.pages.listen(pages)?;
-        let mut ends = self.ends.take().map_or_else(Ends::of_service, Ok)?;
-        let limits = self.limits();
-        let has_tls = tls.is_some();
-        management::log_address(management_listener.as_ref());
-        let urls = self.pages.urls(&pages, has_tls);
-        let settings = self.settings(has_tls);
-        let address = listener.local_addr()?;
-
-        let of_app = self.app_settings();
-        let edge = self.edge(&limits, &pages);
-        let clock = Arc::new(ConfirmedClock::new(
-            Arc::clone(&store),
-            Arc::new(SystemClock),
-        ));
-        let (spans, exporter) = self
-            .management
-            .traces(self.deployment, &mut random)?
-            .unzip();
-        let registrar = self.webhooks.registrar(database, true);
-        let dispatcher = Dispatcher::new(
-            Arc::clone(&store),
-            Arc::clone(&clock),
-            runtime::random(),
-            self.webhooks.connector()?,
-            &registrar,
-            spans.clone(),
-        );
-        let app = Arc::new(App::new(
-            Arc::clone(&store),
-            clock,
-            registrar,
-            photos,
-            &of_app,
-        ));
-        let backups = self.backups.open(database, &app).await?;
-        let place = app.photos.place();
-        match self.demo.take() {
-            Some(demo) => tokio::select! {
-                filled = demo.fill(&app, address, &urls) => filled?,
-                () = ends.next() => return Ok(()),
-            },
-            None => first_start::log(&*store, database, place, &settings, address, urls).await?,
-        }
-        let edge = Arc::new(edge.with_spans(spans));
-        let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
-        let management = Arc::new(Management::new(Arc::clone(&api)));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let delay = self.shutdown.delay;
-        let readiness = Arc::clone(&management);
-        let watched = Arc::clone(&store);
-        let last_signal = async move {
-            future::select(pin!(ends.next()), watched.wait_for_end()).await;
-            notify("STOPPING=1").await;
-            readiness.begin_shutdown();
-            if !delay.is_zero() {
-                let seconds = delay.as_secs_f64();
-                info!(
-                    seconds,
-                    "not ready; serving until the shutdown delay is over"
-                );
-                tokio::select! {
-                    () = time::sleep(delay) => {}
-                    () = ends.next() => {}
-                }
-            }
-            drop(stop);
-            ends.next().await;
-        };
-        let stopped = stopped.map(drop).shared();
-        let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher, backups);
-        let handler = api.handler();
-        let following = api;
-        let (ended, service_ended) = watch::channel(());
-        let serving = async {
-            let pages = self.pages.run(
-                pages,
-                tls.clone(),
-                (app, edge, provider),
-                self.deployment,
-                &limits,
-                stopped.clone(),
-            );
-            let stopped = async {
-                stopped.await;
-                let open = following.connections().open.get();
-                info!(open, "shutting down");
-                following.app().journal.end();
-            };
-            let served = server::serve(listener, tls, handler, &limits, Box::pin(stopped));
-            tokio::join!(served, pages);
-            tasks.shut_down().await;
-            drop(ended);
-        };
-        let watching = management::run(management_listener, management, &limits, service_ended);
-        let serving = async { tokio::join!(serving, watching, notify("READY=1")) };
-        // The last signal ends the process without waiting for requests.
-        tokio::select! {
-            _ = serving => {}
-            () = last_signal => {}
-            Ok(()) = runtime::log_limit() => {}
-        }
-        let ended = store.wait_for_end().now_or_never();
-        // Waits for the last write.
-        drop((following, store));
-        info!("stopped");
-        ended.map_or(Ok(()), |cause| Err(FilesChanged(cause).into()))
+        result
     }
 
     fn app_settings(&self) -> app::Settings {
@@ -380,17 +241,17 @@ impl Serve {
     /// Returns the limits of the server. Each connection is an open file, so the limit of open
     /// files also limits connections.
     fn limits(&self) -> Limits {
-        let wanted = self.max_connections.get() as usize;
+        let configured = self.max_connections.get() as usize;
         let max_connections = match server::raise_open_files_limit() {
-            Some(possible) if possible < wanted => {
+            Some(possible) if possible < configured => {
                 warn!(
-                    "the limit of open files is too low for {wanted} connections, so the service \
+                    "the limit of open files is too low for {configured} connections, so the service \
                      accepts {possible}; raise it (ulimit -n, LimitNOFILE), or lower \
                      --max-connections"
                 );
                 possible
             }
-            _ => wanted,
+            _ => configured,
         };
         let per_address = self
             .max_connections_per_address
@@ -402,13 +263,13 @@ impl Serve {
             trusted_proxies: self.trusted_proxy.iter().copied().collect(),
             exempts_loopback: per_address.is_none(),
             client_timeout: self.client_timeout,
-            connection_age: CONNECTION_AGE,
+            connection_age: MAX_CONNECTION_AGE,
             shutdown_timeout: self.shutdown.timeout,
         }
     }
 }
 
-/// Logs what the settings say that is probably not meant.
+/// Logs what is probably a mistake in the settings.
 fn log_warnings(warnings: Vec<String>) {
     for warning in warnings {
         warn!("{warning}");
