@@ -33,8 +33,8 @@ pub struct Commands {
     pub(super) metrics: ChangeMetrics,
     /// The duration of a reservation without a given end.
     reservation: Duration,
-    /// The number of commands since the last step of the search.
-    commands_since_step: AtomicUsize,
+    /// The number of commands since the last step of the search, and of 512 bytes of their responses.
+    unmerged_work: AtomicUsize,
 }
 
 impl Commands {
@@ -48,7 +48,7 @@ impl Commands {
             clock,
             metrics: ChangeMetrics::default(),
             reservation,
-            commands_since_step: AtomicUsize::default(),
+            unmerged_work: AtomicUsize::default(),
         }
     }
 
@@ -61,9 +61,9 @@ impl Commands {
     ) -> Result<ExecutionOutcome, StoreError> {
         let actor = context.actor.actor;
         let request_id = context.request_id.clone();
-        let earlier_commands = self.commands_since_step.fetch_add(commands.len(), Relaxed);
+        let earlier_commands = self.unmerged_work.fetch_add(commands.len(), Relaxed);
         if earlier_commands >= COMMANDS_PER_SEARCH_STEP {
-            self.commands_since_step.store(0, Relaxed);
+            self.unmerged_work.store(0, Relaxed);
             // The commands do not depend on the search, so they go on after an error.
             let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
         }
@@ -71,7 +71,7 @@ impl Commands {
         let outcome = self.store.execute(commands, context, respond).await?;
         if let ExecutionOutcome::Done { changes, response } = &outcome {
             self.metrics.count(changes);
-            self.commands_since_step
+            self.unmerged_work
                 .fetch_add(response.body.len() >> 9, Relaxed);
             for change in changes {
                 log_change(change, actor, request_id.as_deref());

@@ -66,7 +66,7 @@ impl Requests {
         })
     }
 
-    /// Adds a request that can be repeated to those in flight, until the result is dropped. Fails if it
+    /// Adds a request that can be repeated to the requests in flight, until the result is dropped. Fails if it
     /// is in flight already, and above `MAX_IN_FLIGHT`.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
         match &context.idempotency {

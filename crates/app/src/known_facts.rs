@@ -1,4 +1,4 @@
-//! What the store says about itself, which is read again only when somebody may have written. So pages for clients
+//! The facts that the store says about itself, which are read again only when somebody may have written. So pages for clients
 //! without an account do not take the connections of a database from others.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]

@@ -101,7 +101,7 @@ pub struct App {
     pub sign_ins: SignInMetrics,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
-    /// What the service knows of its backups.
+    /// The outcomes of the backups that the service makes.
     pub backups: Arc<BackupMetrics>,
 }
 
@@ -122,12 +122,15 @@ impl App {
             keep_contacts,
             reservation,
         } = settings;
-        let of_keys = Arc::<dyn Store>::clone(&store);
-        let of_clock = Arc::clone(&confirmed_clock);
+        let key_store = Arc::<dyn Store>::clone(&store);
         Self {
-            keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
+            keys: KeyRing::new(key_store, Arc::clone(&clock), deployment, rate_limit),
             requests: Requests::new(Arc::clone(&store)),
-            commands: Commands::new(Arc::clone(&store), of_clock, reservation),
+            commands: Commands::new(
+                Arc::clone(&store),
+                Arc::clone(&confirmed_clock),
+                reservation,
+            ),
             fields: Fields::new(Arc::clone(&store)),
             webhooks: Webhooks::new(Arc::clone(&store), registrar),
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),

@@ -13,7 +13,7 @@ use petstore_store::{StoreError, StoreReader};
 /// How long the file of the logo is used without a look at the database.
 const KEPT: Duration = Duration::from_mins(1);
 
-/// The files of logos. That of the present logo is kept in memory for a while.
+/// The files of logos. The file of the present logo is kept in memory for a while.
 pub struct LogoFiles {
     store: StoreReader,
     clock: Arc<dyn Clock>,

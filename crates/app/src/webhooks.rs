@@ -11,7 +11,7 @@ use petstore_domain::{
 use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
-/// Why it is not known what became of a request, or why nothing did.
+/// A failure of a request. Its outcome can be unknown.
 pub use crate::delivery::DecisionError as WebhookError;
 use crate::delivery::{self, Registrar, WebhookCommand, WebhookDecision};
 

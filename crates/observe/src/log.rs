@@ -31,7 +31,7 @@ words! {
     }
 }
 
-/// The target of the lines about changes, of which a store can have many.
+/// The target of the lines about changes. A store can have many such lines.
 pub const CHANGES: &str = "petstore::changes";
 
 /// Starts logging lines of at least this level. By default, that is info, but a terminal does not
@@ -180,7 +180,7 @@ pub fn chain(error: &dyn Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let reason = cause.to_string();
-        // Some errors end with that of their source.
+        // Some errors end with the message of their source.
         if !text.ends_with(&reason) {
             text.push_str(": ");
             text.push_str(&reason);

@@ -20,7 +20,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Why a run failed.
+/// The reason for a failed run.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Work that is repeated. Runs of one task never overlap. All its futures may be dropped.
@@ -49,7 +49,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// No tasks yet. Their outcomes will be written to `metrics`.
+    /// Returns a set without tasks. Their outcomes will be written to `metrics`.
     pub fn new(clock: Arc<dyn Clock>, metrics: Arc<TaskMetrics>) -> Self {
         Self {
             clock,
@@ -115,7 +115,7 @@ fn pause_after(pause: Duration) -> Duration {
     (2 * pause).clamp(FIRST_PAUSE, LONGEST_PAUSE)
 }
 
-/// The outcome of `work`, which fails after `limit`, or if it panics.
+/// Returns the outcome of `work`, which fails after `limit`, or if it panics.
 async fn guarded(
     limit: Duration,
     work: impl Future<Output = Result<(), Failure>>,
@@ -138,7 +138,7 @@ enum Interrupted {
     Panicked,
 }
 
-/// Where the outcomes of one task go.
+/// The metrics and the log of the outcomes of one task.
 struct Outcomes {
     task: &'static str,
     clock: Arc<dyn Clock>,

@@ -54,8 +54,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
 struct LeasedEndpoint {
     endpoint: Endpoint,
     secrets: SigningSecrets,
-    /// The number of the lease among all that this process took. It tells the attempts of this lease from those
-    /// of an earlier one.
+    /// The number of the lease among all that this process took. It tells the attempts of this lease from the
+    /// attempts of an earlier one.
     generation: u64,
     /// The attempts in flight, by the numbers of their messages.
     attempts: HashMap<i64, AbortHandle>,

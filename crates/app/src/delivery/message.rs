@@ -51,7 +51,7 @@ pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -
     let mut data = json::Object::begin(message.name("data"));
     data.integer("seq", change.seq);
     data.or_null("version", change.version, |data, version| {
-        data.integer("version", version)
+        data.integer("version", version);
     });
     data.name("before")
         .extend_from_slice(before.unwrap_or("null").as_bytes());

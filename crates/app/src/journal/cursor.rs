@@ -15,7 +15,7 @@ pub fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     sealed::encode(&[&[VERSION], &epoch, &seq.to_be_bytes()])
 }
 
-/// Why a cursor has no position.
+/// A reason for a cursor without a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CursorError {
     /// It was not made by this service.

@@ -30,14 +30,14 @@ pub use self::{
     streams::{Ended, Share, TooManyStreams, Watcher},
 };
 
-/// How long the reader waits after it has read the journal.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The time between two reads of the journal.
+const READ_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often it looks for keys that became invalid.
-const KEYS_EVERY: Duration = Duration::from_secs(1);
+/// The time between two looks for keys that became invalid.
+const KEY_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many changes it reads at once.
-const STEP: u32 = 100;
+/// The number of changes that are read at once.
+const CHANGES_PER_PAGE: u32 = 100;
 
 /// The shared state of all that follow the journal.
 pub struct Journal {
@@ -50,7 +50,7 @@ pub struct Journal {
     pub streams: Arc<Streams>,
 }
 
-/// The counts of those that follow.
+/// The metrics of all followers.
 #[derive(Default)]
 pub struct JournalMetrics {
     /// Changes that were sent to clients.
@@ -84,7 +84,7 @@ impl Journal {
         self.recent.borrow().last
     }
 
-    /// One that only wants to know that something changed after `position`. Fails if the client has
+    /// Returns a follower that only learns that something changed after `position`. Fails if the client has
     /// too many streams.
     pub fn watch(&self, client: Actor, position: i64) -> Result<Watcher, TooManyStreams> {
         let share = self.streams.open(client)?;
@@ -96,7 +96,7 @@ impl Journal {
         while self.recent.receiver_count() == 0 {
             self.joined.notified().await;
         }
-        time::sleep(PAUSE).await;
+        time::sleep(READ_INTERVAL).await;
     }
 
     /// Reads what is new in the journal, or as much of it as leaves followers time to read, and which
@@ -110,12 +110,12 @@ impl Journal {
         let mut read_to = self.recent.borrow().last;
         let mut room = recent::MAX_PART;
         while read_to < log.last && room > 0 {
-            let page = store.changes_after(read_to, None, STEP).await?;
+            let page = store.changes_after(read_to, None, CHANGES_PER_PAGE).await?;
             let mut batches = recent::batches(log.epoch, &page.changes);
-            let Some(to) = recent::fit(&mut batches, &mut room) else {
+            let Some(last_fitting) = recent::fit(&mut batches, &mut room) else {
                 break;
             };
-            read_to = to;
+            read_to = last_fitting;
             if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
                 let delay = clock.now().duration_since(newest.at);
                 self.metrics
@@ -132,7 +132,7 @@ impl Journal {
         let store = self.store.as_ref();
         let clock = self.clock.as_ref();
         let instant = clock.instant();
-        let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEYS_EVERY;
+        let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEY_CHECK_INTERVAL;
         let last = *self.keys_read.lock();
         if last.is_none_or(is_due) {
             let keys = store.list_keys().await?;

@@ -13,31 +13,31 @@ use petstore_formats::json;
 
 use super::cursor;
 
-/// How many bytes of events are kept. A follower that is further behind reads the store.
+/// The number of bytes of events that are kept. A follower that is further behind reads the store.
 const MAX_SIZE: usize = 4 << 20;
 
-/// How many bytes of events are added at once, rounded up to a batch. So a follower has the time
+/// The number of bytes of events that are added at once, rounded up to a batch. So a follower has the time
 /// between two readings of the log to read what the next one displaces.
 pub(super) const MAX_PART: usize = MAX_SIZE / 2;
 
-/// When a batch of events has so many bytes, the next one begins. A follower that reads slowly keeps
+/// The number of bytes after which a batch of events ends. A follower that reads slowly keeps
 /// one batch in memory.
 const BATCH_SIZE: usize = 32 << 10;
 
-/// So many unread changes are not read, because they would not fit.
+/// The largest number of unread changes that are read. More would not fit.
 const MAX_BEHIND: i64 = 10_000;
 
 /// The newest events, and what ends the following of them.
 #[derive(Default)]
 pub struct Recent {
-    /// Without gaps between them.
+    /// The batches of events, without gaps between them.
     batches: VecDeque<Batch>,
     size: usize,
     /// `None` until the log is read for the first time.
     epoch: Option<Epoch>,
     /// The number up to which the log was read.
     pub last: i64,
-    /// How often the database was replaced by another one.
+    /// The number of times that another database replaced this one.
     replaced: u64,
     is_over: bool,
     invalid_keys: HashSet<KeyId>,
@@ -52,14 +52,14 @@ pub(super) struct Batch {
     ends: Vec<(Option<ChangeType>, Option<i64>, usize)>,
 }
 
-/// Whom a follower follows, and with which key.
+/// The log that a follower reads, and its key.
 #[derive(Clone, Copy)]
 pub struct Ticket {
     key: KeyId,
     replaced: u64,
 }
 
-/// Why the following ends.
+/// A reason to end the following.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The service shuts down.
@@ -242,7 +242,7 @@ pub(super) fn fit(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
     batches.last().map(Batch::last)
 }
 
-/// A change as a Server-Sent Event.
+/// Writes a change as a Server-Sent Event: `id: CURSOR`, `data: JSON` and an empty line.
 pub fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &JournalEntry) {
     out.extend_from_slice(b"id: ");
     out.extend_from_slice(cursor::encode(epoch, change.seq).as_bytes());

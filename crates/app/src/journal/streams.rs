@@ -25,13 +25,13 @@ use super::recent::{End, Recent};
 /// read leave memory and turns to the others.
 const MAX_STREAMS: usize = 64;
 
-/// How many streams read the store at once.
-const READS_AT_ONCE: usize = 4;
+/// The number of streams that read the store at the same time.
+const MAX_CONCURRENT_READS: usize = 4;
 
 /// How often the log says that streams of one client ended.
 const LOG_EVERY: Duration = Duration::from_mins(1);
 
-/// All open streams.
+/// The open streams of all clients, and their shared limits.
 pub struct Streams {
     open: Mutex<HashMap<Actor, usize>>,
     /// Clients whose streams ended in the last minute, and when the log said so.
@@ -59,12 +59,12 @@ pub struct Share {
     of: Actor,
 }
 
-/// Why the service ends a stream.
+/// A reason for which the service ends a stream.
 pub enum Ended {
     For(End),
     /// There is no memory for what comes next.
     NoMemory,
-    /// The store fails.
+    /// The store failed with this error.
     Unreadable(StoreError),
     /// The changes after its position are no longer kept.
     Deleted,
@@ -84,7 +84,7 @@ impl Default for Streams {
         Self {
             open: Mutex::default(),
             logged: Mutex::default(),
-            reads: Semaphore::new(READS_AT_ONCE),
+            reads: Semaphore::new(MAX_CONCURRENT_READS),
             ended: Default::default(),
         }
     }
@@ -175,7 +175,7 @@ impl Drop for Share {
     }
 }
 
-/// Only learns that something changed, and of which animals.
+/// A follower that only learns which animals changed.
 pub struct Watcher {
     recent: watch::Receiver<Recent>,
     /// The number up to which it knows everything.

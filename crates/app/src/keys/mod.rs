@@ -67,7 +67,7 @@ impl Caller {
     }
 }
 
-/// Why a request is not that of a key.
+/// A reason for a request without a valid key.
 #[derive(Debug)]
 pub enum KeyError {
     /// The key is unknown or malformed, or belongs to the other deployment.
@@ -137,7 +137,7 @@ pub struct KeyRing {
 /// A key as it was in the store at `read_at`.
 struct CachedKey {
     record: KeyRecord,
-    /// That of the record, shared with the changes that its requests make.
+    /// The name of the record, shared with the changes that its requests make.
     name: Arc<str>,
     read_at: Instant,
     /// Kept when the key is read again.

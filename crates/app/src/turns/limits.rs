@@ -1,4 +1,4 @@
-//! What limits turns.
+//! The limits of turns.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub struct TurnLimits {
     pub turns_of_known: usize,
     /// The maximum number of turns of one caller at once.
     pub turns_of_caller: usize,
-    /// The maximum number of requests that wait, without those of known browsers.
+    /// The maximum number of requests that wait, without the requests of known browsers.
     pub waiting: usize,
     /// The maximum number of requests of one caller that wait.
     pub waiting_of_caller: usize,

@@ -38,7 +38,7 @@ pub(super) struct Queues<T> {
     shared: usize,
     /// The number of turns that only known browsers have, and that last.
     of_known: usize,
-    /// The callers that wait. Of those that were served equally, the first one is next.
+    /// The callers that wait. Of callers that were served equally, the first one is next.
     callers: VecDeque<Queue<T>>,
     served: Served,
 }
@@ -154,7 +154,7 @@ impl<T> Queues<T> {
         true
     }
 
-    /// Returns the number of requests that wait, without those of known browsers.
+    /// Returns the number of requests that wait, without the requests of known browsers.
     pub(super) fn waiting(&self) -> usize {
         let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()

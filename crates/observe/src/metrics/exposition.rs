@@ -14,7 +14,7 @@ use super::{Counter, Gauge, Histogram};
 pub enum Kind {
     /// Only grows, until the service restarts.
     Counter,
-    /// The current value.
+    /// A value that goes up and down.
     Gauge,
     /// The distribution of values.
     Histogram,
@@ -43,7 +43,7 @@ impl Exposition {
         self.number(name, help, gauge.get());
     }
 
-    /// A gauge without labels, with this value.
+    /// Writes a gauge without labels, with this value.
     pub fn number(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(Kind::Gauge, name, help);
         self.sample(name, &[], value);
@@ -63,7 +63,7 @@ impl Exposition {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// A sample of the current counter or gauge.
+    /// Writes a sample of the current counter or gauge.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
         self.0.push_str(name);
         for (at, (label, value)) in labels.iter().enumerate() {

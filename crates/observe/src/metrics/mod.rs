@@ -80,7 +80,7 @@ pub struct Histogram {
     scale: f64,
 }
 
-/// In nanoseconds: from the duration of a cached page to the timeouts of clients.
+/// The bounds in nanoseconds: from the duration of a cached page to the timeouts of clients.
 const DURATIONS: &[u64] = &[
     10_000,
     25_000,

@@ -24,7 +24,7 @@ pub struct TaskMetrics(Mutex<Vec<(&'static str, Arc<TaskRuns>)>>);
 /// The outcomes of one background task.
 #[derive(Debug, Default)]
 pub struct TaskRuns {
-    /// In seconds since 1970; 0 if no run succeeded yet.
+    /// The time of the last success in seconds since 1970; 0 if no run succeeded yet.
     last_success: AtomicI64,
     failures: Counter,
 }
@@ -74,7 +74,7 @@ impl TaskMetrics {
 pub struct ChangeMetrics {
     counts: [Counter; ChangeType::ALL.len()],
     open: AtomicU64,
-    /// In milliseconds since 1970; 0 if nothing is reserved.
+    /// The end of the first reservation in milliseconds since 1970; 0 if nothing is reserved.
     first_end: AtomicI64,
 }
 
@@ -117,7 +117,7 @@ impl ChangeMetrics {
     }
 }
 
-/// How members sign in, and with which result, as labels spell them.
+/// The ways to sign in, and their results, as labels spell them.
 const SIGN_INS: [(&str, &str); 8] = [
     ("password", "accepted"),
     ("password", "rejected"),
@@ -206,13 +206,13 @@ impl PhotoMetrics {
 /// The outcomes of the backups that this process makes itself.
 #[derive(Debug, Default)]
 pub struct BackupMetrics {
-    /// Whether it can make backups of its store.
+    /// Whether the service can make backups of its store.
     pub is_possible: AtomicBool,
-    /// Between two backups, in seconds; 0 if it makes none.
+    /// The time between two backups in seconds; 0 if the service makes none.
     pub interval: AtomicU64,
-    /// In seconds since 1970; 0 if there is no backup.
+    /// The time of the last backup in seconds since 1970; 0 if there is none.
     last_success: AtomicI64,
-    /// In milliseconds.
+    /// The duration of the last backup in milliseconds.
     duration: AtomicU64,
     bytes: AtomicU64,
     pub failures: Counter,

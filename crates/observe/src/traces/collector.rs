@@ -76,7 +76,7 @@ pub enum SpansDropped {
     Rejected {
         /// The address of the collector.
         endpoint: Url,
-        /// The reason.
+        /// The reason for the failure.
         #[source]
         cause: Box<dyn Error + Send + Sync>,
     },

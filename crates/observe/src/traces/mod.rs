@@ -28,7 +28,7 @@ use super::metrics::Exposition;
 /// How many spans may wait to be sent.
 const QUEUE_LENGTH: usize = 4096;
 
-/// Where requests put their spans.
+/// The queue of the spans of requests.
 pub struct Spans {
     queue: mpsc::Sender<Span>,
     random: Mutex<StdRng>,

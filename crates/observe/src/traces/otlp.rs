@@ -20,12 +20,12 @@ pub struct Span {
     pub span_id: String,
     /// 16 hexadecimal digits: the client's span.
     pub parent_id: Option<String>,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// The start in nanoseconds since 1970-01-01T00:00:00Z.
     pub started: u64,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// The end in nanoseconds since 1970-01-01T00:00:00Z.
     pub ended: u64,
     pub work: Work,
-    /// As in the log and in the response. That of a delivery is of the request that made the change,
+    /// The id of the request, as in the log and in the response. A delivery has the id of the request that made the change,
     /// if there was one.
     pub request_id: Option<String>,
 }
@@ -39,7 +39,7 @@ pub enum Work {
         /// The path with placeholders, if an operation was found.
         route: Option<&'static str>,
         status: u16,
-        /// Who sent the request.
+        /// The client that sent the request.
         principal: Option<Actor>,
     },
     /// An attempt to deliver a message to a webhook.

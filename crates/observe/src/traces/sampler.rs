@@ -1,4 +1,4 @@
-//! Which traces are sampled (OpenTelemetry specification, "Environment Variable Specification" and
+//! The choice of the traces that are sampled (OpenTelemetry specification, "Environment Variable Specification" and
 //! "Built-in samplers").
 
 /// The random bits of a trace id: its last 56.

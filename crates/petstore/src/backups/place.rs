@@ -1,4 +1,4 @@
-//! Where backups are: a folder or a bucket. Every function blocks.
+//! The place of backups: a folder or a bucket. Every function blocks.
 
 use std::{
     fmt,
@@ -102,7 +102,7 @@ impl Place {
         path.into()
     }
 
-    /// Makes sure that only this process makes backups here until the result is dropped, and only those of
+    /// Makes sure that only this process makes backups here until the result is dropped, and only backups of
     /// the database with this mark. If another one does, the kind of the error is `ResourceBusy`. Makes a
     /// folder that is missing.
     pub(super) fn lock(&self, database_mark: &str) -> io::Result<File> {
@@ -280,7 +280,7 @@ impl Place {
         Ok(sum)
     }
 
-    /// Calls `visit` with each piece of an object, in their order.
+    /// Calls `visit` with each piece of an object, from its first byte to its last.
     fn read_object(
         &self,
         object: &Object<'_>,

@@ -1,4 +1,4 @@
-//! Which backups are kept, and the deletion of the others and of the photos that only they needed.
+//! The retention of backups: the choice of the backups to keep, and the deletion of the others and of their photos.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

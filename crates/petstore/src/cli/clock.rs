@@ -72,7 +72,7 @@ impl Clock {
             }
             return Ok(());
         }
-        // A service that runs may move it meanwhile.
+        // A service that runs may move the confirmed time in the meantime.
         while confirmed != now {
             let times = [("before", confirmed), ("confirmed", now)];
             let act = Act {

@@ -102,7 +102,7 @@ impl Copy {
         );
         let copied =
             copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
-        // Before any animal has them.
+        // The files are there before any animal of the new database refers to them.
         let photos = self
             .copy_photos(&copied.photos)
             .context("nothing was copied")?;

@@ -36,7 +36,7 @@ pub(super) struct Demo {
     language: Language,
 }
 
-/// How the names of the folders begin. A person who tries petstore in a folder of their own does not choose such a name.
+/// The prefix of the names of the folders. A person who tries petstore in a folder of their own does not choose such a name.
 const PREFIX: &str = ".petstore-demo-";
 
 impl Demo {
@@ -100,7 +100,7 @@ fn new_folder() -> anyhow::Result<(TempDir, File)> {
     }
 }
 
-/// Removes the folders of demos that were killed: those that no process has locked.
+/// Removes the folders of demos that were killed. No process has locked such a folder.
 fn remove_left_folders() {
     for entry in fs::read_dir(env::temp_dir())
         .into_iter()
@@ -108,7 +108,7 @@ fn remove_left_folders() {
         .flatten()
     {
         if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
-            // Not a link to one.
+            // A link to a folder stays.
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
             && let Ok(folder) = File::open(entry.path())
             && folder.try_lock().is_ok()

@@ -38,7 +38,7 @@ const PICTURES: &[(&str, &[u8])] = pictures![
     grey hamster labrador lop poodle retriever shepherd siamese sky tabby terrier tortoise tuxedo white
 ];
 
-/// The fields of an animal: those of [`Facts`], those of a language, and two that are computed.
+/// The fields of an animal: the fields of [`Facts`], the fields of a language, and two that are computed.
 const FIELDS: [&str; 9] = [
     "species",
     "sex",
@@ -51,7 +51,7 @@ const FIELDS: [&str; 9] = [
     "microchip",
 ];
 
-/// Since so many days, the store exists: longer than its oldest animal.
+/// The number of days since which the store exists: longer than its oldest animal.
 const OPENED: i64 = 340;
 
 /// How many pictures become photos at once: as many as are decoded at once, so that none waits for too long.
@@ -69,14 +69,14 @@ struct Facts {
     sold: Option<i64>,
 }
 
-/// What a language says.
+/// The texts of a language.
 #[derive(Deserialize)]
 struct Texts {
     profile: Box<RawValue>,
     categories: Vec<String>,
     /// The manager, a clerk and a viewer.
     staff: [String; 3],
-    /// Those who wait for an animal.
+    /// The customers who wait for an animal.
     customers: Vec<String>,
     /// The name, breed, colour and description of each animal.
     animals: Vec<[String; 4]>,

@@ -90,7 +90,7 @@ pub(super) fn print_all(result: &str) -> anyhow::Result<()> {
         .context(NOT_WRITTEN)
 }
 
-/// Why a result is not complete.
+/// A reason for a result that is not complete.
 pub(super) const NOT_WRITTEN: &str = "cannot write to standard output";
 
 /// The number of steps between two updates of the bar.

@@ -196,12 +196,12 @@ struct Listening<'a> {
     option: &'static str,
     default_port: u16,
     given: Option<ListenOrOff>,
-    /// Where browsers reach it, if not there.
+    /// The address in a browser, if it is another one.
     url: Option<&'a Origin>,
 }
 
 impl Listening<'_> {
-    /// Its address, if it is not off.
+    /// Returns the address to listen on, if the listener is not off.
     fn address(&self) -> SocketAddr {
         match self.given {
             Some(ListenOrOff::At(address)) => address,
@@ -211,7 +211,7 @@ impl Listening<'_> {
         }
     }
 
-    /// Its address in a browser, if it listens there. Without a slash at its end.
+    /// Returns the address in a browser of a listener at `listening`, without a slash at its end.
     fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
         let scheme = if tls { "https" } else { "http" };
         let own = || format!("{scheme}://{}", values::reachable(listening));

@@ -1,4 +1,4 @@
-//! Where the photos of animals are.
+//! The options for the place of the photos of animals.
 
 use std::{env, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 

@@ -109,7 +109,7 @@ impl Ends {
             .map(Self)
     }
 
-    /// Returns those of a service. Needs a runtime.
+    /// Watches the signals that end a service. Needs a runtime.
     pub(super) fn of_service() -> io::Result<Self> {
         Self::watch(&[SignalKind::terminate(), SignalKind::interrupt()])
     }

@@ -1,4 +1,4 @@
-//! Environment variables: every option has one, except `--create`, `--force` and those of `demo`. And the settings of
+//! Environment variables: every option has one, except `--create`, `--force` and the options of `demo`. And the settings of
 //! the packaged service, for commands that do not name its database or address.
 
 use std::{

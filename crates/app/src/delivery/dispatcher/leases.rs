@@ -1,4 +1,4 @@
-//! The leases of webhooks: a process takes those that are free, or that their holder renews no
+//! The leases of webhooks: a process takes a lease that is free, or that its holder renews no
 //! longer, and saves only what it holds.
 
 use std::{
@@ -47,8 +47,8 @@ struct FreeWebhook {
 }
 
 impl Dispatcher {
-    /// Reads the webhooks, drops those that are no longer ours, and takes those that are free. Also
-    /// sends the test messages that wait.
+    /// Reads the webhooks, drops the endpoints whose lease this process has lost, and takes the leases that are free.
+    /// Also sends the test messages that wait.
     pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
         let mut webhooks = self.store.list_webhooks().await?;
         if self.has_unsaved_progress_of_changed(&webhooks) {
@@ -168,7 +168,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes the leases of these webhooks, except those that another process has just taken.
+    /// Takes the leases of these webhooks. Leaves a lease out that another process has just taken.
     async fn take_leases(&mut self, free_webhooks: Vec<FreeWebhook>) -> Result<(), StoreError> {
         if free_webhooks.is_empty() {
             return Ok(());

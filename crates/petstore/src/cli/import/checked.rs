@@ -22,7 +22,7 @@ pub(super) struct Checked {
     /// How many of the valid rows are orders, and how many categories.
     pub(super) orders: u64,
     pub(super) categories: u64,
-    /// At most 1.
+    /// The number of profiles, which is 0 or 1.
     pub(super) profiles: u64,
     /// How many photos were ignored.
     pub(super) photos: u64,
@@ -36,27 +36,20 @@ pub(super) struct Checked {
 
 impl Checked {
     pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
-        let valid = 0;
-        let orders = 0;
-        let categories = 0;
-        let profiles = 0;
-        let photos = 0;
-        let invalid = 0;
-        let is_connected = false;
         Self {
-            valid,
-            orders,
-            categories,
-            profiles,
-            photos,
-            is_connected,
-            invalid,
+            valid: 0,
+            orders: 0,
+            categories: 0,
+            profiles: 0,
+            photos: 0,
+            is_connected: false,
+            invalid: 0,
             ids,
             fields,
         }
     }
 
-    /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
+    /// Returns the problem with a row that could be parsed, if it has one: its id is taken, or it does not agree with
     /// the rows before it. Otherwise, records it.
     pub(super) fn problem_of(
         &mut self,
@@ -161,7 +154,7 @@ pub(super) fn taken(
     })?;
     if keep_ids {
         let mut recorded = Ok(None);
-        // Also those of withdrawn animals, which are never given again.
+        // The ids of withdrawn animals are never given again, so they count, too.
         catalogue.visit_resources(&mut |resource| {
             has_animals |= matches!(resource, Resource::Pet(_));
             recorded = ids.record_resource(&resource, IN_CATALOGUE);

@@ -13,7 +13,7 @@ use petstore_formats::files::{InvalidRow, Labels, Rows, SeenIds, quoted};
 /// Replaces the number of a row, for an id or a value that an animal in the catalogue has.
 pub(super) const IN_CATALOGUE: u64 = 0;
 
-/// The fields of the database, and those of the file.
+/// The fields of the database, and the fields of the file.
 #[derive(Default)]
 pub(super) struct ImportedFields {
     present: FieldSet,
@@ -97,7 +97,7 @@ impl ImportedFields {
         self.duplicate(&pet.fields, ids, number, rows)
     }
 
-    /// Returns the same for a new animal.
+    /// Returns the values of a new animal.
     pub(super) fn problem_of_new(
         &self,
         given: &FieldPatch,
@@ -200,7 +200,7 @@ impl ImportedFields {
         self.given.len() as u64
     }
 
-    /// Returns those that the import adds.
+    /// Returns the fields that the import adds.
     pub(super) fn new_ones(&self) -> impl Iterator<Item = &FieldDefinition> {
         self.given
             .iter()
