@@ -11,7 +11,6 @@ use petstore_domain::store_area::{
 };
 use rand::Rng;
 
-use self::progress::UnsavedProgress;
 use super::{
     message::Content,
     schedule::{self, LONGEST_DELAY, MAX_FAILING_TIME},
@@ -60,6 +59,19 @@ pub(super) struct Endpoint {
     /// The length of the bodies in memory.
     content_bytes: usize,
     unsaved: UnsavedProgress,
+}
+
+/// The progress that the store does not have yet.
+#[derive(Default)]
+struct UnsavedProgress {
+    is_dirty: bool,
+    /// The messages whose rows are new or changed.
+    waiting: BTreeSet<i64>,
+    /// The messages that need their rows no more.
+    done: Vec<i64>,
+    attempts: Vec<Attempt>,
+    /// The reason to disable the webhook, and the time from which it is disabled.
+    disable: Option<(DisabledReason, Timestamp)>,
 }
 
 /// The time at which a failed message may be sent again.
@@ -382,15 +394,5 @@ impl Endpoint {
     pub(super) fn put_back(&mut self, seq: i64) {
         self.in_flight_count -= 1;
         self.ready.insert(seq);
-    }
-
-    /// Whether a message may be sent, at the latest when one in flight has ended.
-    pub(super) fn is_ready(&self) -> bool {
-        !self.ready.is_empty() && self.unsaved.disable.is_none()
-    }
-
-    /// Returns the number of messages that failed, or that wait for a failed one.
-    pub(super) fn waiting_count(&self) -> usize {
-        self.messages.len() - self.unsaved_count
     }
 }

@@ -170,7 +170,12 @@ impl Backups {
         let (sender, receiver) = oneshot::channel();
         thread::Builder::new()
             .name("petstore-backup".to_owned())
-            .spawn(move || sender.send(backups.with_open_place(work)))?;
+            .spawn(move || {
+                let result = backups.with_open_place(work);
+                // A caller that has the result may drop its backups, which must release the lock at once.
+                drop(backups);
+                sender.send(result)
+            })?;
 
         match receiver.await {
             Ok(result) => result,

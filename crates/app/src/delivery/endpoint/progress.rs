@@ -1,28 +1,20 @@
-//! The progress of an endpoint, as the store gets it.
+//! The state of an endpoint, and its progress as the store gets it.
 
-use std::collections::BTreeSet;
+use petstore_domain::store_area::{DeliveryUpdate, DisabledReason, Lease, Progress, Waiting};
 
-use jiff::Timestamp;
-use petstore_domain::store_area::{
-    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Waiting,
-};
-
-use super::Endpoint;
-
-/// The progress that the store does not have yet.
-#[derive(Default)]
-pub(super) struct UnsavedProgress {
-    pub(super) is_dirty: bool,
-    /// The messages whose rows are new or changed.
-    pub(super) waiting: BTreeSet<i64>,
-    /// The messages that need their rows no more.
-    pub(super) done: Vec<i64>,
-    pub(super) attempts: Vec<Attempt>,
-    /// The reason to disable the webhook, and the time from which it is disabled.
-    pub(super) disable: Option<(DisabledReason, Timestamp)>,
-}
+use super::{Endpoint, UnsavedProgress};
 
 impl Endpoint {
+    /// Whether a message may be sent, at the latest when one in flight has ended.
+    pub(in crate::delivery) fn is_ready(&self) -> bool {
+        !self.ready.is_empty() && self.unsaved.disable.is_none()
+    }
+
+    /// Returns the number of messages that failed, or that wait for a failed one.
+    pub(in crate::delivery) fn waiting_count(&self) -> usize {
+        self.messages.len() - self.unsaved_count
+    }
+
     /// Whether the store lacks some progress.
     pub(in crate::delivery) fn is_dirty(&self) -> bool {
         self.unsaved.is_dirty
