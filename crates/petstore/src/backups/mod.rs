@@ -114,13 +114,12 @@ impl Backups {
         let work = self.run_on_thread(move |backups, state, place| {
             backups.make_in(place, state, confirmed_now, least_age)
         });
-        let result = match time::timeout(self.time_limit, work).await {
-            Ok(result) => result,
-            Err(_) => {
+        let result = time::timeout(self.time_limit, work)
+            .await
+            .unwrap_or_else(|_| {
                 let message = format!("it took longer than {:?}", self.time_limit);
                 Err(io::Error::other(message))
-            }
-        };
+            });
 
         if result.is_err() {
             self.metrics.failures.count();

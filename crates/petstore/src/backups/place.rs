@@ -226,13 +226,13 @@ impl Place {
         part: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let mut file = make_file(part, None)?;
-        self.give_to_owner(&file);
-        fill(&mut file)?;
-        file.sync_all()?;
+        let mut output = make_file(part, None)?;
+        self.give_to_owner(&output);
+        fill(&mut output)?;
+        output.sync_all()?;
         fs::rename(part, folder.join(name))?;
         File::open(folder)?.sync_all()?;
-        Ok(file.metadata()?.len())
+        Ok(output.metadata()?.len())
     }
 
     /// Uploads an object in parts, then reads it again: a bucket can acknowledge what it does not keep, or keep

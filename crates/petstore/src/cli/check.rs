@@ -1,6 +1,6 @@
 //! `petstore check`.
 
-use std::sync::Arc;
+use std::{fmt::Write, sync::Arc};
 
 use clap::Args;
 use petstore_databases::{self as databases, DatabaseUrl};
@@ -114,10 +114,10 @@ fn print_valid(
 
     let animals = super::output::counted(checkup.animals, "animal");
     let keys = super::output::counted(checkup.keys, "key");
-    text.push_str(&format!("{database} is valid: {animals}, {keys}"));
+    write!(text, "{database} is valid: {animals}, {keys}")?;
     if problems.photo_count > 0 {
         let photos = super::output::counted(problems.photo_count, "photo");
-        text.push_str(&format!(", {photos}"));
+        write!(text, ", {photos}")?;
         if place.is_none() {
             text.push_str("; --photos names the place of their files");
         }

@@ -351,7 +351,7 @@ impl PagesArgs {
             window: window_url.clone(),
             deployment: parts.deployment,
             second_factor: self.console.require_second_factor,
-            demo_link: self.demo_link.clone(),
+            demo_link: self.demo_link,
         };
         let window_settings = WindowSettings {
             url: window_url.unwrap_or_default(),
