@@ -64,7 +64,7 @@ fn element(
         .photos
         .iter()
         .enumerate()
-        .map(|(index, photo)| photo_element(shop, photo, animal.alt(index, photo)))
+        .map(|(index, photo)| photo_element(shop, photo, &animal.alt(index, photo)))
         .collect();
     let updated_on = animal
         .changed_at
@@ -84,7 +84,7 @@ fn element(
 }
 
 /// Returns a photo, with the URLs of its files by their sizes.
-fn photo_element(shop: &Shop, photo: &Photo, alt: String) -> Value {
+fn photo_element(shop: &Shop, photo: &Photo, alt: &str) -> Value {
     let mut element = json!({
         "alt": alt,
         "width": photo.width,

@@ -20,8 +20,8 @@ pub(super) struct Labels {
     pub(super) first_categories: Vec<Category>,
     /// The last id of which `first_categories` has the category, if there is one.
     last_first_id: Option<i64>,
-    /// The labels of later categories by their ids. `None` for a category that does not exist.
-    later_labels: HashMap<i64, Option<String>>,
+    /// The labels of later categories, by their ids. `None` for a category that does not exist.
+    by_later_id: HashMap<i64, Option<String>>,
 }
 
 impl Labels {
@@ -32,7 +32,7 @@ impl Labels {
         Ok(Self {
             first_categories,
             last_first_id: Some(next.unwrap_or(i64::MAX)),
-            later_labels: HashMap::new(),
+            by_later_id: HashMap::new(),
         })
     }
 
@@ -42,14 +42,14 @@ impl Labels {
         store: &StoreReader,
         ids: impl IntoIterator<Item = i64>,
     ) -> Result<(), StoreError> {
-        if self.later_labels.len() > MAX_LATER_LABELS {
-            self.later_labels.clear();
+        if self.by_later_id.len() > MAX_LATER_LABELS {
+            self.by_later_id.clear();
         }
         for id in ids {
             let is_first = self.last_first_id.is_some_and(|last| id <= last);
-            if !is_first && !self.later_labels.contains_key(&id) {
+            if !is_first && !self.by_later_id.contains_key(&id) {
                 let label = read_label(store, id).await?;
-                self.later_labels.insert(id, label);
+                self.by_later_id.insert(id, label);
             }
         }
         Ok(())
@@ -63,7 +63,7 @@ impl Labels {
             .find(|category| category.id == id);
         match first_category {
             Some(category) => Some(category.label.as_str()),
-            None => self.later_labels.get(&id)?.as_deref(),
+            None => self.by_later_id.get(&id)?.as_deref(),
         }
     }
 

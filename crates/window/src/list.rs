@@ -189,9 +189,10 @@ async fn empty_list(
     }
 
     let links = links_to_wider_lists(shop, moment, panel).await?;
-    let suggestions = match panel.query.filter.similar() {
-        Some(filter) => suggestions::section(shop, moment, filter, None, drawings).await?,
-        None => html! {},
+    let suggestions = if let Some(filter) = panel.query.filter.similar() {
+        suggestions::section(shop, moment, filter, None, drawings).await?
+    } else {
+        html! {}
     };
     Ok(html! { (text) (links) (suggestions) })
 }

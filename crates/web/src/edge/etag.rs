@@ -55,7 +55,7 @@ impl Tags {
 }
 
 /// Whether the client has the response with this tag. `*` does not count, because it names no response.
-pub fn has_current(request: &HeaderMap, tag: &HeaderValue) -> bool {
+pub(super) fn has_current(request: &HeaderMap, tag: &HeaderValue) -> bool {
     request
         .get(header::IF_NONE_MATCH)
         .is_some_and(|tags| tags != "*")

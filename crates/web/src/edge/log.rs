@@ -131,6 +131,7 @@ impl RequestLog {
 }
 
 /// The reason for the line of a request.
+#[derive(Clone, Copy)]
 enum Reason {
     Failure,
     InvalidKey,

@@ -274,13 +274,13 @@ impl Reservation {
         let difference = size.wrapping_sub(self.size);
         let former_total = self.account.used.fetch_add(difference, Relaxed);
         self.size = size;
-        let site_use = match self.site {
-            Some(site) => self.account.change(site, difference),
+        let use_of_site = match self.site {
+            Some(address) => self.account.change(address, difference),
             None => size,
         };
         Use {
             total: former_total.wrapping_add(difference),
-            site: site_use,
+            site: use_of_site,
         }
     }
 }
