@@ -14,7 +14,7 @@ use petstore_web::edge::ApiError;
 use super::filter::{AgeFilter, Filter, NameFilter, Parameter, birth_field, offered_field};
 
 /// The maximum number of fields that filter at once, because a search reads the animals of each field.
-const MAX_FIELDS: usize = 8;
+const MAX_CHOSEN_FIELDS: usize = 8;
 
 /// The number of animals on a page.
 const PAGE_LENGTH: i64 = 24;
@@ -223,9 +223,9 @@ impl QueryParser<'_> {
     fn finish(self) -> Result<Query, ApiError> {
         let filter = &self.query.filter;
         let count = filter.fields.len() + usize::from(filter.age.is_some());
-        if count > MAX_FIELDS {
+        if count > MAX_CHOSEN_FIELDS {
             return Err(invalid(format!(
-                "At most {MAX_FIELDS} properties can be chosen at once, but these are {count}. Go back, and take \
+                "At most {MAX_CHOSEN_FIELDS} properties can be chosen at once, but these are {count}. Go back, and take \
                  some off."
             )));
         }
