@@ -1,4 +1,4 @@
-//! Whether a database is valid: the complete check, on demand.
+//! Checks a whole database on demand.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use petstore_domain::{PetId, PetName, PetStatus, pet::HIGHEST_EXPECTED};
 use petstore_store::{
     OpenError,
+    admin::Parameters,
     check::{self, Checkup, DISAGREEMENTS},
     check_rows::{check_api_keys, check_values, report_rows},
 };
@@ -15,121 +16,145 @@ use super::{
     connection::Connection,
     errors::is_damage,
     opening,
-    quick_check::{LOST_TRANSACTIONS, etag_key, schema},
+    quick_check::{LOST_TRANSACTIONS, check_etag_key, check_schema},
     transaction::Transaction,
 };
 
-/// How many invalid animals are reported one by one.
-const MAX_REPORTED: usize = 20;
+/// The number of invalid animals that are reported one by one.
+const MAX_REPORTED_ANIMALS: usize = 20;
 
 const INVALID_TIMES: &str = "SELECT id FROM pets
     WHERE created_at NOT BETWEEN $1 AND $2 OR updated_at NOT BETWEEN $1 AND $2";
-const BEHIND: &str = "sqlite_sequence does not contain the last id of {}";
-const EXHAUSTED: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
+const EXHAUSTED_SEQUENCES: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
 
-/// Checks the whole file at `path`. See [`petstore_store::check`].
+/// The problem of a sequence that would give an identifier twice.
+const SEQUENCE_PROBLEM: &str = "sqlite_sequence does not contain the last id of {}";
+
+/// Checks the whole file at `path`, like [`petstore_store::check`].
 pub fn check(path: &Path) -> Result<Checkup, OpenError> {
     opening::open_to_check(path, |connection, has_lost_transactions| {
-        let mut found = all(connection)?;
-        run(&[impossible_values], connection, &mut found)?;
-        found
-            .problems
-            .extend(has_lost_transactions.then(|| LOST_TRANSACTIONS.to_owned()));
-        Ok(found)
+        let mut checkup = check_all(connection)?;
+        run_steps(&[check_impossible_values], connection, &mut checkup)?;
+        if has_lost_transactions {
+            checkup.problems.push(LOST_TRANSACTIONS.to_owned());
+        }
+        Ok(checkup)
     })
 }
 
+/// A step of the check, which adds the problems that it finds.
 type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Reads everything, and returns all problems.
-pub(super) fn all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
-    let mut found = Checkup {
-        problems: schema(connection)?,
+pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
+    let mut checkup = Checkup {
+        problems: check_schema(connection)?,
         ..Checkup::default()
     };
-    let steps = [integrity, references, animals, sequences, keys, agreement];
-    run(&steps, connection, &mut found)?;
-    Ok(found)
+    let steps = [
+        check_integrity,
+        check_references,
+        check_animals,
+        check_sequences,
+        check_keys,
+        check_agreement,
+    ];
+    run_steps(&steps, connection, &mut checkup)?;
+    Ok(checkup)
 }
 
-/// Reads everything that is the same in a database of an older version. Does not count keys.
-pub(super) fn of_any_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
-    let mut found = Checkup::default();
-    run(
-        &[integrity, references, animals, sequences],
-        connection,
-        &mut found,
-    )?;
-    Ok(found)
+/// Reads everything that databases of older versions also have, and returns the problems. Does not count
+/// keys.
+pub(super) fn check_any_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
+    let mut checkup = Checkup::default();
+    let steps = [
+        check_integrity,
+        check_references,
+        check_animals,
+        check_sequences,
+    ];
+    run_steps(&steps, connection, &mut checkup)?;
+    Ok(checkup)
 }
 
-fn run(steps: &[Step], connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+/// Runs the steps. Damage that makes a step fail is one more problem.
+fn run_steps(
+    steps: &[Step],
+    connection: &mut Connection,
+    checkup: &mut Checkup,
+) -> rusqlite::Result<()> {
     for step in steps {
-        match step(connection, found) {
+        match step(connection, checkup) {
             Ok(()) => {}
-            // At damage, SQLite's error is all that is known.
-            Err(error) if is_damage(&error) => found.problems.push(error.to_string()),
+            // At damage, SQLite's error says everything that can be said.
+            Err(error) if is_damage(&error) => checkup.problems.push(error.to_string()),
             Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-/// SQLite's own check of every page, index, constraint and type.
-fn integrity(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+/// Runs SQLite's own check of every page, index, constraint and type.
+fn check_integrity(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let verdict: String = row.get(0)?;
-        if verdict != "ok" {
-            // SQLite reports several pages in one text, below a heading.
-            let lines = verdict
-                .lines()
-                .filter(|line| !line.starts_with("*** in database "));
-            found.problems.extend(lines.map(str::to_owned));
+        if verdict == "ok" {
+            continue;
+        }
+        // SQLite reports several pages in one text, below a heading.
+        for line in verdict.lines() {
+            if !line.starts_with("*** in database ") {
+                checkup.problems.push(line.to_owned());
+            }
         }
     }
     Ok(())
 }
 
-fn references(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+/// Finds rows that refer to rows which are not there.
+fn check_references(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (table, id, other): (String, Option<i64>, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
+        let table: String = row.get(0)?;
+        let id: Option<i64> = row.get(1)?;
+        let referenced_table: String = row.get(2)?;
         let id = id.map_or_else(String::new, |id| format!(" {id}"));
-        found.problems.push(format!(
-            "row{id} of {table} refers to a row of {other} that is not there"
+        checkup.problems.push(format!(
+            "row{id} of {table} refers to a row of {referenced_table} that is not there"
         ));
     }
     Ok(())
 }
 
-fn animals(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+/// Counts the animals in the catalogue, and finds the invalid ones.
+fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare("SELECT id, name, category_id, status FROM pets ORDER BY id")?;
     let mut rows = statement.query([])?;
-    let mut invalid = 0;
+    let mut invalid_animals = 0;
     while let Some(row) = rows.next()? {
-        found.animals += 1;
-        if let Some(problem) = problem_of(row)? {
-            invalid += 1;
-            if invalid <= MAX_REPORTED {
-                found.problems.push(problem);
+        checkup.animals += 1;
+        if let Some(problem) = find_problem(row)? {
+            invalid_animals += 1;
+            if invalid_animals <= MAX_REPORTED_ANIMALS {
+                checkup.problems.push(problem);
             }
         }
     }
-    if invalid > MAX_REPORTED {
-        found
+    if invalid_animals > MAX_REPORTED_ANIMALS {
+        let unreported_animals = invalid_animals - MAX_REPORTED_ANIMALS;
+        checkup
             .problems
-            .push(format!("more invalid animals: {}", invalid - MAX_REPORTED));
+            .push(format!("more invalid animals: {unreported_animals}"));
     }
     Ok(())
 }
 
-/// Why the service could not show an animal, or would reject it.
-fn problem_of(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
+/// Returns why the service could not show an animal, or would reject it; `None` for a valid animal.
+fn find_problem(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     let id: i64 = row.get(0)?;
     let name = row.get_ref(1)?.as_str().ok();
     let category_id = row.get_ref(2)?.data_type();
@@ -152,56 +177,92 @@ fn problem_of(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     Ok(Some(format!("animal {id} {problem}")))
 }
 
-/// Returns the tables of $1 whose last identifier is above that of the sequence, and would be given
-/// twice.
-fn behind(highest: &[(&str, &str)]) -> String {
-    let of = |(name, table): &(&str, &str)| format!("SELECT '{name}', max(id) FROM {table}");
-    let highest: Vec<_> = highest.iter().map(of).collect();
-    format!(
+/// A sequence, and a table with identifiers that it gave.
+struct Sequence {
+    name: &'static str,
+    table: &'static str,
+}
+
+/// Finds the sequences that would give an identifier of their tables twice.
+fn report_low_sequences(
+    connection: &Connection,
+    sequences: &[Sequence],
+    checkup: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let mut last_ids = Vec::with_capacity(sequences.len());
+    for Sequence { name, table } in sequences {
+        last_ids.push(format!("SELECT '{name}', max(id) FROM {table}"));
+    }
+    let statement = format!(
         "WITH highest (name, id) AS ({})
         SELECT name FROM highest LEFT JOIN sqlite_sequence USING (name)
         WHERE id IS NOT NULL GROUP BY name HAVING coalesce(max(seq) < id, TRUE)",
-        highest.join(" UNION ALL ")
-    )
+        last_ids.join(" UNION ALL ")
+    );
+    report_rows::<_, String>(connection, SEQUENCE_PROBLEM, &statement, &[], checkup)
 }
 
-fn sequences(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let find = behind(&[("pets", "pets"), ("api_keys", "api_keys")]);
-    report_rows::<_, String>(connection, BEHIND, &find, &[], found)
+fn check_sequences(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
+    let sequences = [
+        Sequence {
+            name: "pets",
+            table: "pets",
+        },
+        Sequence {
+            name: "api_keys",
+            table: "api_keys",
+        },
+    ];
+    report_low_sequences(connection, &sequences, checkup)
 }
 
-fn keys(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    check_api_keys(connection, found)?;
-    found.problems.extend(etag_key(connection)?);
+fn check_keys(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
+    check_api_keys(connection, checkup)?;
+    checkup.problems.extend(check_etag_key(connection)?);
     Ok(())
 }
 
 /// Compares all rows of one state of the database.
-fn agreement(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let moment = &mut *Transaction::begin(connection, "BEGIN")?;
-    for (problem, find) in DISAGREEMENTS {
-        report_rows::<_, i64>(moment, problem, find, &[], found)?;
+fn check_agreement(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
+    let snapshot = &mut *Transaction::begin(connection, "BEGIN")?;
+    for (problem, statement) in DISAGREEMENTS {
+        report_rows::<_, i64>(snapshot, problem, statement, &[], checkup)?;
     }
-    let [first, last] = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
+    let first_time = Timestamp::MIN.as_millisecond();
+    let last_time = Timestamp::MAX.as_millisecond();
     let problem = "animal {} has an invalid time";
-    report_rows::<_, i64>(moment, problem, INVALID_TIMES, &[&first, &last], found)?;
-    let find = behind(&[("pets", "withdrawn_pets"), ("orders", "orders")]);
-    report_rows::<_, String>(moment, BEHIND, &find, &[], found)?;
-    // Those in the catalogue were counted before.
-    check_values(moment, found).map(drop)
+    let times: Parameters<'_> = &[&first_time, &last_time];
+    report_rows::<_, i64>(snapshot, problem, INVALID_TIMES, times, checkup)?;
+    let sequences = [
+        Sequence {
+            name: "pets",
+            table: "withdrawn_pets",
+        },
+        Sequence {
+            name: "orders",
+            table: "orders",
+        },
+    ];
+    report_low_sequences(snapshot, &sequences, checkup)?;
+    // `check_animals` has counted the animals in the catalogue.
+    let _animals = check_values(snapshot, checkup)?;
+    Ok(())
 }
 
 /// Finds the rows with values that no release writes.
-fn impossible_values(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let moment = &*Transaction::begin(connection, "BEGIN")?;
-    for (problem, find) in check::impossible_values("seq") {
-        report_rows::<_, i64>(moment, &problem, &find, &[], found)?;
+fn check_impossible_values(
+    connection: &mut Connection,
+    checkup: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let snapshot = &*Transaction::begin(connection, "BEGIN")?;
+    for (problem, statement) in check::impossible_values("seq") {
+        report_rows::<_, i64>(snapshot, &problem, &statement, &[], checkup)?;
     }
     report_rows::<_, String>(
-        moment,
+        snapshot,
         &check::exhausted_ids_problem(),
-        EXHAUSTED,
+        EXHAUSTED_SEQUENCES,
         &[&HIGHEST_EXPECTED],
-        found,
+        checkup,
     )
 }

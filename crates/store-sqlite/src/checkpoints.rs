@@ -4,7 +4,7 @@ use tracing::warn;
 
 use super::{connection::Connection, file::Files};
 
-/// Runs the checkpoints. SQLite's own checkpoints would run within a commit: before the check of
+/// The checkpoints of the writer. SQLite's own checkpoints would run within a commit: before the check of
 /// the database file, and a failed checkpoint would look like a failed commit.
 #[derive(Default)]
 pub(super) struct Checkpoints {
@@ -14,15 +14,17 @@ pub(super) struct Checkpoints {
 impl Checkpoints {
     /// Copies as much of the WAL into the database as readers allow.
     pub(super) fn run(&mut self, connection: &Connection, files: &mut Files) {
-        let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        if let (Err(error), false) = (&done, self.is_failing) {
+        let result = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        if let Err(error) = &result
+            && !self.is_failing
+        {
             warn!(
                 "the checkpoint of {} failed, and the write-ahead log grows until one succeeds: \
                  {error}",
                 files.path().display()
             );
         }
-        self.is_failing = done.is_err();
+        self.is_failing = result.is_err();
         // Records the state of the file after the checkpoint.
         let _ = files.check();
     }

@@ -6,14 +6,15 @@ use std::ops::{Deref, DerefMut};
 pub struct Connection(rusqlite::Connection);
 
 impl Connection {
-    /// Makes it of a connection of the driver.
+    /// Wraps a connection of the driver.
     pub(super) fn new(connection: rusqlite::Connection) -> Self {
         Self(connection)
     }
 
     /// Opens an empty database that is nowhere but in memory.
     pub(crate) fn open_in_memory() -> rusqlite::Result<Self> {
-        rusqlite::Connection::open_in_memory().map(Self)
+        let connection = rusqlite::Connection::open_in_memory()?;
+        Ok(Self(connection))
     }
 }
 

@@ -1,10 +1,10 @@
-//! Why a copy of a database failed.
+//! The error of a failed copy of a database.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use petstore_store::{Cause, OpenError};
 
-/// Why a copy failed, in one line for the operator.
+/// The reason why a copy failed, in one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The source, or the database to replace, cannot be opened.

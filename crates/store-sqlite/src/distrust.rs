@@ -12,23 +12,23 @@ use super::{
     file::{ChangeKind, ExternalChange, Files},
 };
 
-/// Why the use of a store has ended; `None` until it has.
-pub(super) type Ended = watch::Receiver<Option<ExternalChange>>;
+/// The change that has ended the use of a store; `None` until the use has ended.
+pub(super) type EndOfUse = watch::Receiver<Option<ExternalChange>>;
 
 /// The messages and steps about the last change so far.
 #[derive(Default)]
 pub(super) struct Distrust {
     is_reported: bool,
-    ended: watch::Sender<Option<ExternalChange>>,
+    end: watch::Sender<Option<ExternalChange>>,
 }
 
 impl Distrust {
-    pub(super) fn ended(&self) -> Ended {
-        self.ended.subscribe()
+    pub(super) fn end_of_use(&self) -> EndOfUse {
+        self.end.subscribe()
     }
 
     /// Says once what happened. The store ends, unless the database file is missing: it may come
-    /// back, and until then only this process can read what is in it.
+    /// back, and until then only this process can read its content.
     pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
         let Some(change) = files.external_change() else {
             if mem::take(&mut self.is_reported) {
@@ -39,45 +39,78 @@ impl Distrust {
             }
             return;
         };
-        if self.ended.borrow().is_some() {
+        if self.end.borrow().is_some() {
             return;
         }
-        let is_missing = change.kind == ChangeKind::DatabaseGone && !files.path().exists();
-        let is_whole = change.kind == ChangeKind::WalGone && files.can_checkpoint();
-        let outcome = match change.kind {
-            _ if is_missing => {
+
+        let loss = Loss::new(change, files);
+        if loss != Loss::DatabaseMissing || !self.is_reported {
+            let outcome = loss.outcome();
+            error!("animals can no longer be added, because {change}. {outcome}");
+        }
+        self.is_reported = true;
+        match loss {
+            Loss::DatabaseMissing => return,
+            Loss::WalName => {
+                // The last connection writes the pages that readers hold back now, when it closes.
+                let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            }
+            Loss::Index | Loss::Content => {
+                // The WAL must stay as it is: its content belongs to the original file.
+                let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+                let _ = connection.set_db_config(no_checkpoint, true);
+            }
+        }
+        self.end.send_replace(Some(change.clone()));
+    }
+}
+
+/// The loss that a change by another program causes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    /// The database file has no name any more.
+    DatabaseMissing,
+    /// The WAL has no name any more, but its open file is complete.
+    WalName,
+    /// The `-shm` file is gone.
+    Index,
+    /// Content may be lost.
+    Content,
+}
+
+impl Loss {
+    fn new(change: &ExternalChange, files: &Files) -> Self {
+        match change.kind {
+            ChangeKind::DatabaseGone if !files.path().exists() => Self::DatabaseMissing,
+            ChangeKind::WalGone if files.can_checkpoint() => Self::WalName,
+            ChangeKind::IndexGone => Self::Index,
+            ChangeKind::DatabaseGone
+            | ChangeKind::DatabaseChanged
+            | ChangeKind::WalGone
+            | ChangeKind::WalChanged => Self::Content,
+        }
+    }
+
+    /// Returns what follows from the loss, and what the operator can do.
+    fn outcome(self) -> &'static str {
+        match self {
+            Self::DatabaseMissing => {
                 "Put the file back before this process ends; otherwise acknowledged animals are lost."
             }
-            _ if is_whole => {
+            Self::WalName => {
                 "The service ends, and writes all acknowledged animals into the database. Start it \
                  again."
             }
-            ChangeKind::IndexGone => {
+            Self::Index => {
                 "The service ends. Nothing is lost. Stop every process that uses the database, then \
                  start again."
             }
-            _ => {
+            Self::Content => {
                 "The service ends. Acknowledged animals may be lost. Copy the remaining files, and \
                  examine the database with `petstore check`, or restore a backup with \
                  `petstore restore --force`."
             }
-        };
-        if !is_missing || !self.is_reported {
-            error!("animals can no longer be added, because {change}. {outcome}");
         }
-        self.is_reported = true;
-        if is_missing {
-            return;
-        }
-        if is_whole {
-            // What readers hold back now, the last connection writes when it closes.
-            let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        } else {
-            // The WAL must stay as it is: its content belongs to the original file.
-            let untouched = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-            let _ = connection.set_db_config(untouched, true);
-        }
-        self.ended.send_replace(Some(change.clone()));
     }
 }
 
@@ -104,9 +137,9 @@ mod tests {
             }
             let mut distrust = Distrust::default();
             distrust.handle_change(&connection, &files);
-            assert!(distrust.ended().borrow().is_some());
-            let untouched = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-            assert_eq!(connection.db_config(untouched).unwrap(), !is_there);
+            assert!(distrust.end_of_use().borrow().is_some());
+            let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            assert_eq!(connection.db_config(no_checkpoint).unwrap(), !is_there);
         }
     }
 }

@@ -1,17 +1,18 @@
-//! The meanings of SQLite's errors.
+//! Tells the errors of SQLite apart.
 
 use rusqlite::ErrorCode;
 
 /// Whether the error is due to the content of the file, rather than to its access.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::Error as E;
+    use rusqlite::Error;
+
     match error {
-        E::FromSqlConversionFailure(..)
-        | E::IntegralValueOutOfRange(..)
-        | E::InvalidColumnType(..)
-        | E::Utf8Error(..) => true,
-        other => matches!(
-            other.sqlite_error_code(),
+        Error::FromSqlConversionFailure(..)
+        | Error::IntegralValueOutOfRange(..)
+        | Error::InvalidColumnType(..)
+        | Error::Utf8Error(..) => true,
+        _ => matches!(
+            error.sqlite_error_code(),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
         ),
     }

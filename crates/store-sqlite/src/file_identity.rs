@@ -1,4 +1,4 @@
-//! Which file a path leads to, and files that stay open.
+//! Tells files apart, and keeps files open.
 
 use std::{
     fs::File,
@@ -10,19 +10,41 @@ use std::{
 use parking_lot::Mutex;
 use rustix::fs::Stat;
 
-/// Device and inode, which identify a file.
-pub(super) type Identity = (u64, u64);
+/// The identity of a file, regardless of its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    /// Reads the identity of the file to which a path leads.
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
+        Ok(Self::from_status(&rustix::fs::stat(path)?))
+    }
+
+    pub(super) fn from_status(status: &Stat) -> Self {
+        Self {
+            device: status.st_dev,
+            inode: status.st_ino,
+        }
+    }
+}
 
 /// Whether a file of this name, or the file to which it leads, would be a companion file of a
 /// database, whether that exists or not. SQLite reads, overwrites and removes such a file.
 pub fn is_companion(path: &Path) -> bool {
-    let is_named_so = |path: &Path| {
-        let name = path.as_os_str().as_encoded_bytes();
-        ["-wal", "-shm", "-journal"]
-            .iter()
-            .any(|end| name.ends_with(end.as_bytes()))
-    };
-    is_named_so(path) || path.canonicalize().is_ok_and(|path| is_named_so(&path))
+    has_companion_name(path)
+        || path
+            .canonicalize()
+            .is_ok_and(|path| has_companion_name(&path))
+}
+
+fn has_companion_name(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    ["-wal", "-shm", "-journal"]
+        .iter()
+        .any(|end| name.ends_with(end.as_bytes()))
 }
 
 /// Returns the path of a companion file of the database at `path`.
@@ -37,36 +59,42 @@ pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
 }
 
-pub(super) fn device_and_inode(path: &Path) -> io::Result<Identity> {
-    Ok(identity(&rustix::fs::stat(path)?))
-}
-
 /// Whether both paths lead to the same file, even if it has two names.
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    let of = device_and_inode;
-    matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
+pub(super) fn is_same(path: &Path, other_path: &Path) -> bool {
+    match (FileIdentity::read(path), FileIdentity::read(other_path)) {
+        (Ok(identity), Ok(other_identity)) => identity == other_identity,
+        _ => false,
+    }
 }
 
-pub(super) fn identity(file: &Stat) -> Identity {
-    (file.st_dev, file.st_ino)
+/// A file that stays open, and its identity when it was opened.
+struct KeptFile {
+    identity: FileIdentity,
+    file: Arc<File>,
 }
 
 /// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a
 /// file loses all its POSIX locks on that file, including those of SQLite. So each file is opened
 /// only once.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
-    static OPEN_FILES: Mutex<Vec<(Identity, Arc<File>)>> = Mutex::new(Vec::new());
-    let mut open_files = OPEN_FILES.lock();
-    let wanted = device_and_inode(path)?;
-    let is_wanted = |(known, file): &&(Identity, Arc<File>)| {
-        // Unless other code has closed the descriptor.
-        let is_open = || rustix::fs::fstat(file).is_ok_and(|file| identity(&file) == wanted);
-        *known == wanted && is_open()
-    };
-    if let Some((_, file)) = open_files.iter().find(is_wanted) {
-        return Ok(Arc::clone(file));
+    static KEPT_FILES: Mutex<Vec<KeptFile>> = Mutex::new(Vec::new());
+
+    let mut kept_files = KEPT_FILES.lock();
+    let identity = FileIdentity::read(path)?;
+    for kept in kept_files.iter() {
+        // If other code has closed the descriptor, it leads to another file, or to none.
+        if kept.identity == identity && has_identity(&kept.file, identity) {
+            return Ok(Arc::clone(&kept.file));
+        }
     }
     let file = Arc::new(File::open(path)?);
-    open_files.push((identity(&rustix::fs::fstat(&file)?), Arc::clone(&file)));
+    kept_files.push(KeptFile {
+        identity: FileIdentity::from_status(&rustix::fs::fstat(&file)?),
+        file: Arc::clone(&file),
+    });
     Ok(file)
+}
+
+fn has_identity(file: &File, identity: FileIdentity) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|status| FileIdentity::from_status(&status) == identity)
 }

@@ -1,4 +1,4 @@
-//! The log of changes and the audit trail as rows.
+//! Appends to the log of changes and to the audit trail.
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -15,10 +15,13 @@ use petstore_store::{
 };
 use rusqlite::params;
 
-use super::{connection::Connection, newest::Newest, transaction::done};
+use super::{connection::Connection, newest::Newest, transaction::finish};
 
-/// The beginning of a row, up to the type. Short, because each use looks for the prepared statement
-/// by its text.
+/// Expands to a statement that appends a change, with these values after the times. The text is short,
+/// because each use looks for the prepared statement by its text.
+///
+/// It is a macro because only literals can be joined into a constant. For example, `append!("?3, ?4")`
+/// becomes `INSERT INTO changes (…) VALUES (?1, ?2, ?3, ?4)`.
 macro_rules! append {
     ($values:literal) => {
         concat!(
@@ -30,7 +33,7 @@ macro_rules! append {
     };
 }
 const APPEND: &str = append!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
-const APPEND_ADDED: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
+const APPEND_ADDED_PET: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
 /// The numbers of the first and the last change, and the epoch.
 pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
     coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
@@ -41,12 +44,13 @@ pub(super) const HISTORY: &str = concat!(
     " FROM changes INDEXED BY changes_by_pet WHERE pet_id = $1 AND seq < $2
     ORDER BY seq DESC LIMIT $3"
 );
-/// See [`petstore_store::Offers::public_version`]. The log has no gaps, so its last number is that of all changes.
+/// The values of [`petstore_store::Offers::public_version`]. The log has no gaps, so its last number is the
+/// number of all changes.
 pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
     (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
 pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
-/// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
-/// there is none.
+/// The last change above $1 and below $2 that is older than $3, like all changes before it; $1 if there
+/// is none.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
         SELECT CAST($1 AS bigint), CAST($2 AS bigint)
         UNION ALL
@@ -65,11 +69,11 @@ pub(super) const AUDIT_CHANGES: [&str; 2] = [
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", ""),
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC"),
 ];
-/// Records an act of administration.
+/// The statement that records an act of administration.
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     VALUES (coalesce((SELECT max(seq) FROM changes), 0), $1, $2, $3, $4, $5, $6, $7, $8)";
-const FORGET: &str = concat!(
+const FORGET_CHANGES: &str = concat!(
     "WITH part AS (SELECT seq AS number, at FROM changes ORDER BY seq LIMIT $1)
     DELETE FROM changes WHERE seq <= (",
     last_forgotten!(),
@@ -80,18 +84,23 @@ const FORGET: &str = concat!(
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
 
-/// See [`petstore_store::Journal::forget_changes`].
-pub(super) fn forget(
+/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the first
+/// one with a time from `kept_from` to `kept_until`, in milliseconds. Returns the number of deleted rows,
+/// at most `limit`.
+pub(super) fn forget_changes(
     connection: &Connection,
-    [from, to]: [i64; 2],
+    kept_from: i64,
+    kept_until: i64,
     limit: i64,
 ) -> rusqlite::Result<usize> {
-    let parameters = [limit, from, to];
-    let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
-    let acts = connection
+    let parameters = [limit, kept_from, kept_until];
+    let deleted_changes = connection
+        .prepare_cached(FORGET_CHANGES)?
+        .execute(parameters)?;
+    let deleted_acts = connection
         .prepare_cached(FORGET_ACTS)?
         .execute(parameters)?;
-    Ok(changes.max(acts))
+    Ok(deleted_changes.max(deleted_acts))
 }
 
 /// Appends a change to the log.
@@ -106,7 +115,7 @@ pub(super) fn append(
     }: Origin<'_>,
 ) -> rusqlite::Result<()> {
     connection.prepare_cached(APPEND)?.execute(params![
-        newest.latest_at(connection, at)?,
+        newest.note_change_at(connection, at)?,
         at,
         entry.kind.as_str(),
         entry.subject,
@@ -122,8 +131,8 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Appends a new animal, at less cost.
-pub(super) fn append_added(
+/// Appends the change of a new animal, at less cost than [`append`].
+pub(super) fn append_added_pet(
     connection: &Connection,
     newest: &mut Newest,
     pet: &StorePet,
@@ -133,16 +142,18 @@ pub(super) fn append_added(
         request_id,
     }: Origin<'_>,
 ) -> rusqlite::Result<()> {
-    connection.prepare_cached(APPEND_ADDED)?.execute(params![
-        newest.latest_at(connection, at)?,
-        at,
-        pet.id.get(),
-        actor.actor.kind(),
-        actor.actor.id(),
-        actor.name,
-        request_id,
-        LogEntry::pet_added(pet).after
-    ])?;
+    connection
+        .prepare_cached(APPEND_ADDED_PET)?
+        .execute(params![
+            newest.note_change_at(connection, at)?,
+            at,
+            pet.id.get(),
+            actor.actor.kind(),
+            actor.actor.id(),
+            actor.name,
+            request_id,
+            LogEntry::pet_added(pet).after
+        ])?;
     Ok(())
 }
 
@@ -164,17 +175,17 @@ pub(super) fn begin_epoch(
         subject,
         details: Vec::new(),
     };
-    done(record_act(connection, &act, context).boxed())
+    finish(record_act(connection, &act, context).boxed())
 }
 
 /// Makes the cursors of the log invalid.
 pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
-    connection
-        .execute("UPDATE change_log SET epoch = randomblob(16)", [])
-        .map(drop)
+    connection.execute("UPDATE change_log SET epoch = randomblob(16)", [])?;
+    Ok(())
 }
 
-pub(super) fn state(connection: &Connection) -> rusqlite::Result<JournalState> {
+/// Reads the numbers of the first and the last change, and the epoch.
+pub(super) fn read_state(connection: &Connection) -> rusqlite::Result<JournalState> {
     connection.prepare_cached(STATE)?.query_row([], |row| {
         Ok(JournalState {
             first: row.get(0)?,

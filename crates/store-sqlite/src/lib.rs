@@ -40,7 +40,7 @@ pub use self::{
     whole::{fields_of_new_database, snapshot},
 };
 pub use self::{
-    copy::{Copied, copy, copy_into, remove},
+    copy::{CopiedDatabase, copy, copy_into, remove},
     copy_error::CopyError,
     file_identity::is_companion,
 };

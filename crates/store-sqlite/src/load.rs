@@ -1,7 +1,7 @@
 //! Adds a whole catalogue in one transaction, on its own connection.
 //!
 //! The transaction holds the write lock from beginning to end, so a service on the same file cannot
-//! add animals meanwhile. Its reads continue.
+//! add animals during it. The reads of the service continue.
 
 use std::{
     fs, io,
@@ -32,44 +32,47 @@ use super::{
     file::Files,
     file_identity::files_of,
     journal,
-    migrations::{self, Recognised},
+    migrations::{self, DatabaseKind},
     newest::Newest,
     opening, pets, rows,
     store_area::{changes, fields as store_fields},
-    transaction::done,
+    transaction::finish,
 };
 
-/// How long to wait for the write lock. The writer of a busy service takes it again at once.
+/// The time limit for getting the write lock. The writer of a busy service takes it again at once.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The page cache, in KiB (a negative value means KiB to SQLite). Each changed page is written to
 /// the WAL only once if the cache can hold all of them.
 const CACHE_SIZE: i64 = -64 << 10;
 
-/// A table without previous rows has no row here.
+/// The statement that raises the last identifier of a table. A table without previous rows has no row here.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
 const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
 
-/// See [`Load`].
+/// A transaction that adds a whole catalogue to a file.
 pub struct SqliteLoad {
     connection: Connection,
     files: Files,
-    added: ImportSummary,
-    /// With which unique values are known.
+    /// The summary of the rows that were added.
+    summary: ImportSummary,
+    /// The fields that say which values are unique.
     fields: FieldSet,
-    /// When the animals are added.
+    /// The actor, and the time at which the animals are added.
     context: WriteContext,
-    /// Dropped last, after the connection is closed.
-    new: New,
+    /// The new database, if this created one. It is dropped last, after the connection is closed.
+    new_database: NewDatabase,
 }
 
 /// The path of a database that is created for the animals. If none are added, its files are removed.
-struct New(Option<PathBuf>);
+struct NewDatabase {
+    path: Option<PathBuf>,
+}
 
-impl Drop for New {
+impl Drop for NewDatabase {
     fn drop(&mut self) {
-        if let Some(path) = &self.0 {
+        if let Some(path) = &self.path {
             // If this fails, an empty database remains, which is harmless.
             let _ = discard_if_empty(path);
         }
@@ -80,54 +83,65 @@ impl Drop for New {
 fn discard_if_empty(path: &Path) -> io::Result<()> {
     // SQLite keeps the companion files next to the file itself, not next to a link to it.
     let path = path.canonicalize()?;
-    let open = || -> rusqlite::Result<(Connection, bool)> {
-        let connection = opening::open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // The first read then takes a lock that excludes every process that has the
-        // database open. One that opens it now sees before its commit that it is gone.
-        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        let is_empty = match migrations::recognise(&connection)? {
-            Recognised::Empty => true,
-            Recognised::Version(_) => connection.query_row(IS_EMPTY, [], |row| row.get(0))?,
-            Recognised::OfAnotherProgram => false,
-        };
-        Ok((connection, is_empty))
-    };
-    let (_locked, is_empty) = open().map_err(io::Error::other)?;
-    if is_empty {
-        // The database last: otherwise, its companion files would belong to the next database of that name.
-        for path in files_of(&path).iter().rev() {
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+    let connection = open_exclusively(&path).map_err(io::Error::other)?;
+    if !is_empty(&connection).map_err(io::Error::other)? {
+        return Ok(());
+    }
+    // The database is removed last. Before that, its companion files would belong to the next database of
+    // that name.
+    for path in files_of(&path).iter().rev() {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
     }
     Ok(())
 }
 
+/// Opens a database so that the first read takes a lock that excludes every process that has the
+/// database open. A process that opens it later sees before its commit that it is gone.
+fn open_exclusively(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    Ok(connection)
+}
+
+/// Whether a database of this program has no animals, orders and other rows.
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    match migrations::read_kind(connection)? {
+        DatabaseKind::Empty => Ok(true),
+        DatabaseKind::Version(_) => connection.query_row(IS_EMPTY, [], |row| row.get(0)),
+        DatabaseKind::OfAnotherProgram => Ok(false),
+    }
+}
+
 impl SqliteLoad {
     /// Opens the file at `path`, to add to it. Blocks.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        let is_new = path.try_exists().is_ok_and(|exists| !exists);
-        let new = New(is_new.then(|| path.to_owned()));
+        let new_database = match path.try_exists() {
+            Ok(false) => NewDatabase {
+                path: Some(path.to_owned()),
+            },
+            _ => NewDatabase { path: None },
+        };
         let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
-        let shown = path.display().to_string();
+        let path_text = path.display().to_string();
         let files = Files::open(path, wal_index).map_err(|error| OpenError::Io {
-            path: shown.clone(),
+            path: path_text.clone(),
             cause: Arc::new(error),
         })?;
         opening::wait_for_locks(&mut connection, LOCK_TIMEOUT, || {})
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
-            .map_err(|error| opening::cannot_open(&shown, error))?;
+            .map_err(|error| opening::cannot_open(&path_text, error))?;
         Ok(Self {
             connection,
             files,
-            added: ImportSummary::default(),
+            summary: ImportSummary::default(),
             fields: FieldSet::default(),
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
-            new,
+            new_database,
         })
     }
 }
@@ -155,24 +169,19 @@ impl Load for SqliteLoad {
         let id = match id {
             Some(id) => id,
             None if fields.is_empty() => {
-                self.added
-                    .add(pets::insert(&self.connection, pet, self.context.now)?);
+                let id = pets::insert(&self.connection, pet, self.context.now)?;
+                self.summary.add(id);
                 return Ok(());
             }
             None => rows::identifier(pets::next_id(&self.connection)?)?,
         };
-        let added = StorePet::added(id, pet.clone(), self.context.now);
-        self.add(
-            &StorePet {
-                fields: fields.clone(),
-                ..added
-            }
-            .into(),
-        )
+        let mut new_pet = StorePet::added(id, pet.clone(), self.context.now);
+        new_pet.fields = fields.clone();
+        self.add(&new_pet.into())
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
-        self.added.add_resource(resource);
+        self.summary.add_resource(resource);
         store_fields::insert(&self.connection, &self.fields, resource)?;
         changes::write_photos(&self.connection, None, Some(resource))?;
         Ok(changes::insert(&self.connection, resource)?)
@@ -182,40 +191,32 @@ impl Load for SqliteLoad {
         &self.fields
     }
 
-    fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
+    fn set_fields(&mut self, definitions: &[FieldDefinition]) -> Result<(), StoreError> {
         self.connection.execute_batch(fields::CLEAR)?;
-        for field in all {
-            done(fields::save_field(&mut self.connection, field).boxed())?;
+        for definition in definitions {
+            finish(fields::save_field(&mut self.connection, definition).boxed())?;
         }
         self.fields = store_fields::read(&self.connection)?;
         Ok(())
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
-        Ok(done(
-            profile::fill_profile(&mut self.connection, profile).boxed(),
-        )?)
+        let filling = profile::fill_profile(&mut self.connection, profile);
+        Ok(finish(filling.boxed())?)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
-        let StoredRequest {
-            caller,
-            key,
-            operation,
-            fingerprint,
-            response,
-            created_at,
-        } = stored;
+        let response = &stored.response;
         self.connection.prepare_cached(REMEMBER)?.execute(params![
-            caller.0,
-            key.as_str(),
-            operation,
-            fingerprint,
+            stored.caller.0,
+            stored.key.as_str(),
+            stored.operation,
+            stored.fingerprint,
             response.status,
             response.location,
             response.etag,
             response.body,
-            created_at.as_second()
+            stored.created_at.as_second()
         ])?;
         Ok(())
     }
@@ -235,21 +236,19 @@ impl Load for SqliteLoad {
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        let ids = [
+        let last_ids = [
             ("pets", last.pet),
             ("orders", last.order),
             ("api_keys", last.key),
             ("staff", last.staff),
         ];
-        for (table, last) in ids {
-            if last > 0
-                && self
-                    .connection
-                    .execute(UPDATE_LAST_ID, params![table, last])?
-                    == 0
-            {
-                self.connection
-                    .execute(INSERT_LAST_ID, params![table, last])?;
+        for (table, last_id) in last_ids {
+            if last_id <= 0 {
+                continue;
+            }
+            let row = params![table, last_id];
+            if self.connection.execute(UPDATE_LAST_ID, row)? == 0 {
+                self.connection.execute(INSERT_LAST_ID, row)?;
             }
         }
         self.connection
@@ -262,24 +261,24 @@ impl Load for SqliteLoad {
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
-        if !self.added.is_empty() {
-            let entry = LogEntry::pets_imported(self.added);
-            let mut newest = Newest::default();
-            journal::append(
-                &self.connection,
-                &mut newest,
-                &entry,
-                (&self.context).into(),
-            )?;
-            done(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
+        if self.summary.is_empty() {
+            return Ok(());
         }
+        let entry = LogEntry::pets_imported(self.summary);
+        let mut newest = Newest::default();
+        journal::append(
+            &self.connection,
+            &mut newest,
+            &entry,
+            (&self.context).into(),
+        )?;
+        finish(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
         Ok(())
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        Ok(done(
-            record_act(&mut self.connection, act, &self.context).boxed(),
-        )?)
+        let recording = record_act(&mut self.connection, act, &self.context);
+        Ok(finish(recording.boxed())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
@@ -287,17 +286,15 @@ impl Load for SqliteLoad {
             .execute(fields::USED, [])
             .map_err(StoreError::from)?;
         self.files.check().map_err(StoreError::from)?;
-        let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
-            match error.sqlite_error_code() {
-                // Then the last frame is not in the WAL.
-                Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
-                _ => CommitError::Unknown(error.into()),
+        if let Err(error) = self.connection.execute_batch("COMMIT") {
+            // On a full disk, the last frame is not in the WAL.
+            if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
+                return Err(CommitError::NotDone(error.into()));
             }
-        });
-        if !matches!(committed, Err(CommitError::NotDone(_))) {
-            self.new.0 = None;
+            self.new_database.path = None;
+            return Err(CommitError::Unknown(error.into()));
         }
-        committed?;
+        self.new_database.path = None;
         self.files
             .check()
             .map_err(|change| CommitError::Unknown(change.into()))

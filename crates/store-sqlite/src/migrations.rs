@@ -1,4 +1,4 @@
-//! The schema, as numbered steps. `user_version` of the file is the number of the last step.
+//! Migrates the schema in numbered steps. `user_version` of the file is the number of the last step.
 
 use petstore_domain::{Clock, SystemClock, store_area};
 use petstore_store::{OpenError, OpenMode, open_mode::SET_LABELS};
@@ -9,7 +9,7 @@ use rusqlite::{
 use tracing::info;
 
 /// Step n is at index n - 1. A released step never changes.
-const STEPS: [&str; KNOWN as usize] = [
+const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_catalogue.sql"),
     include_str!("../migrations/0002_idempotency_keys.sql"),
     include_str!("../migrations/0003_key_rate_limits.sql"),
@@ -50,52 +50,61 @@ const STEPS: [&str; KNOWN as usize] = [
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 37;
+const SCHEMA_VERSION: u32 = 37;
 
-/// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
+/// The mark of a petstore database in the header of the file ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
 
 /// The kinds of database that a file can be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Recognised {
+pub(super) enum DatabaseKind {
+    /// A file without content.
     Empty,
-    /// It is a petstore database of this version.
+    /// A petstore database of this version.
     Version(u32),
-    /// It belongs to another program.
+    /// A database of another program.
     OfAnotherProgram,
 }
 
-/// Reads what kind of database this is, without writing.
-pub(super) fn recognise(connection: &Connection) -> rusqlite::Result<Recognised> {
+/// Reads the kind of a database, without writing.
+pub(super) fn read_kind(connection: &Connection) -> rusqlite::Result<DatabaseKind> {
     // A single transaction, because another process may be migrating right now.
-    let moment = connection.unchecked_transaction()?;
-    let version = version(&moment)?;
+    let snapshot = connection.unchecked_transaction()?;
+    let version = read_version(&snapshot)?;
     let application_id: i64 =
-        moment.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let objects: i64 =
-        moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    Ok(match (application_id, version, objects) {
-        (APPLICATION_ID, version, _) => Recognised::Version(version),
-        (0, 0, 0) => Recognised::Empty,
-        _ => Recognised::OfAnotherProgram,
-    })
+        snapshot.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let object_count: i64 =
+        snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let kind = match (application_id, version, object_count) {
+        (APPLICATION_ID, version, _) => DatabaseKind::Version(version),
+        (0, 0, 0) => DatabaseKind::Empty,
+        _ => DatabaseKind::OfAnotherProgram,
+    };
+    Ok(kind)
 }
 
 /// Rejects a database that this release must not use.
-pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Result<(), OpenError> {
+pub(super) fn check(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Result<(), OpenError> {
     let path = path.to_owned();
-    let (found, may_be_older) = match *recognised {
-        Recognised::Version(version) => (version, mode.may_migrate()),
-        Recognised::Empty if mode == OpenMode::AsIs => return Err(OpenError::Empty(path)),
-        Recognised::Empty => (0, true),
-        Recognised::OfAnotherProgram => return Err(OpenError::OfAnotherProgram(path)),
+    let version = match *kind {
+        DatabaseKind::Version(version) => version,
+        DatabaseKind::Empty if mode == OpenMode::AsIs => return Err(OpenError::Empty(path)),
+        DatabaseKind::Empty => return Ok(()),
+        DatabaseKind::OfAnotherProgram => return Err(OpenError::OfAnotherProgram(path)),
     };
-    let known = KNOWN;
-    if found > known {
-        return Err(OpenError::TooNew { path, found, known });
+    if version > SCHEMA_VERSION {
+        return Err(OpenError::TooNew {
+            path,
+            found: version,
+            known: SCHEMA_VERSION,
+        });
     }
-    if found < known && !may_be_older {
-        return Err(OpenError::TooOld { path, found, known });
+    if version < SCHEMA_VERSION && !mode.may_migrate() {
+        return Err(OpenError::TooOld {
+            path,
+            found: version,
+            known: SCHEMA_VERSION,
+        });
     }
     Ok(())
 }
@@ -103,20 +112,25 @@ pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Resu
 /// Runs the missing steps that `mode` allows: all or none. Processes that start at the same time
 /// wait for each other here.
 pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> rusqlite::Result<()> {
-    if version(connection)? == KNOWN {
+    if is_current(connection)? {
         return Ok(());
     }
-    let started = SystemClock.instant();
+    let start = SystemClock.instant();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have migrated first.
-    let from = version(&transaction)?;
-    if from >= KNOWN || (from > 0 && !mode.may_migrate()) {
+    let from = read_version(&transaction)?;
+    if from >= SCHEMA_VERSION || (from > 0 && !mode.may_migrate()) {
         return Ok(());
     }
     if from > 0 {
-        info!(database = path, from, to = KNOWN, "migrating the schema");
+        info!(
+            database = path,
+            from,
+            to = SCHEMA_VERSION,
+            "migrating the schema"
+        );
     }
-    run_from(from, &transaction)?;
+    run_steps_after(from, &transaction)?;
     if from == 0 {
         for labels in mode.labels() {
             transaction.execute(SET_LABELS, labels)?;
@@ -124,12 +138,12 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
     }
     transaction.commit()?;
     if from > 0 {
-        let took = SystemClock.instant().saturating_duration_since(started);
-        let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let duration = SystemClock.instant().saturating_duration_since(start);
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         info!(
             database = path,
             from,
-            to = KNOWN,
+            to = SCHEMA_VERSION,
             duration_us,
             "migrated the schema"
         );
@@ -139,28 +153,31 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
 
 /// Creates the schema of this release in an empty database.
 pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
-    run_from(0, connection)
+    run_steps_after(0, connection)
 }
 
-/// Runs the steps after the one with this number.
-fn run_from(done: u32, connection: &Connection) -> rusqlite::Result<()> {
-    let unseparated = |row: &Context<'_>| row.get(0).map(store_area::unseparated);
+/// Runs the steps after the step `number`, with the functions that they call.
+fn run_steps_after(number: u32, connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-    connection.create_scalar_function("unseparated", 1, flags, unseparated)?;
-    let key = |row: &Context<'_>| Ok(store_area::unique_text_key(&row.get::<String>(0)?));
-    connection.create_scalar_function("unique_text_key", 1, flags, key)?;
-    for step in STEPS.iter().skip(done as usize) {
+    connection.create_scalar_function("unseparated", 1, flags, |call: &Context<'_>| {
+        call.get(0).map(store_area::unseparated)
+    })?;
+    connection.create_scalar_function("unique_text_key", 1, flags, |call: &Context<'_>| {
+        let text: String = call.get(0)?;
+        Ok(store_area::unique_text_key(&text))
+    })?;
+    for step in STEPS.iter().skip(number as usize) {
         connection.execute_batch(step)?;
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    connection.pragma_update(None, "user_version", KNOWN)
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)
 }
 
 /// Whether the schema has the version of this release.
 pub(super) fn is_current(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version(connection)? == KNOWN)
+    Ok(read_version(connection)? == SCHEMA_VERSION)
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<u32> {
+fn read_version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

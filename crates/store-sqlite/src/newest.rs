@@ -1,4 +1,4 @@
-//! Facts about the newest rows for each write.
+//! Remembers facts about the newest rows between writes.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ const DATA_VERSION: &str = "PRAGMA data_version";
 const LATEST: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
 const LAST_ORDER: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'orders'";
 
-/// The writer reads these values only once while all writes are creates and commands of its own:
-/// for each of them, to find the values took a tenth of its time. Everything else forgets them.
+/// The values that each write needs. The writer reads them only once while all writes are creates and
+/// commands of its own: for each of them, to find the values took a tenth of its time. Everything else
+/// forgets them.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
-    /// `PRAGMA data_version` when they were read, which changes with each commit of another process.
+    /// The `PRAGMA data_version` at the time of reading. It changes with each commit of another process.
     version: i64,
     latest_at: Option<i64>,
     order: Option<i64>,
@@ -28,10 +29,9 @@ impl Newest {
     /// Forgets the values if another process has committed since they were read. Call this at the
     /// beginning of each transaction that writes.
     pub(super) fn validate(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let read = |row: &rusqlite::Row<'_>| row.get(0);
         let version = connection
             .prepare_cached(DATA_VERSION)?
-            .query_row([], read)?;
+            .query_row([], |row| row.get(0))?;
         if self.version != version {
             *self = Self {
                 version,
@@ -41,7 +41,7 @@ impl Newest {
         Ok(())
     }
 
-    /// The values may have changed.
+    /// Forgets the values, because they may have changed.
     pub(super) fn forget(&mut self) {
         *self = Self {
             version: self.version,
@@ -49,52 +49,59 @@ impl Newest {
         };
     }
 
-    /// Returns the latest time in the log after a change at this time, which the caller appends.
-    pub(super) fn latest_at(&mut self, connection: &Connection, at: i64) -> rusqlite::Result<i64> {
-        let latest_at = known(&mut self.latest_at, connection, LATEST)?.max(at);
+    /// Notes a change with this time, which the caller appends. Returns the latest time in the log after
+    /// it.
+    pub(super) fn note_change_at(
+        &mut self,
+        connection: &Connection,
+        time: i64,
+    ) -> rusqlite::Result<i64> {
+        let latest_at = get_or_read(&mut self.latest_at, connection, LATEST)?.max(time);
         self.latest_at = Some(latest_at);
         Ok(latest_at)
     }
 
     /// Returns the highest identifier that an order ever had, 0 if there was none.
-    pub(super) fn order(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
-        known(&mut self.order, connection, LAST_ORDER)
+    pub(super) fn last_order(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
+        get_or_read(&mut self.order, connection, LAST_ORDER)
     }
 
-    /// An order with this identifier was added, unless it was there before.
-    pub(super) fn has_order(&mut self, id: i64) {
-        self.order = self.order.map(|last| last.max(id));
+    /// Notes that an order has this identifier, whether it was there before or not.
+    pub(super) fn note_order(&mut self, id: i64) {
+        self.order = self.order.map(|last_id| last_id.max(id));
     }
 
-    /// Returns the fields of the store, which `read` reads if they are not known.
+    /// Returns the fields of the store. Calls `read` if they are not remembered.
     pub(super) fn fields(
         &mut self,
         read: impl FnOnce() -> rusqlite::Result<FieldSet>,
     ) -> rusqlite::Result<Arc<FieldSet>> {
-        if let Some(known) = &self.fields {
-            return Ok(Arc::clone(known));
+        if let Some(fields) = &self.fields {
+            return Ok(Arc::clone(fields));
         }
-        Ok(Arc::clone(self.fields.insert(Arc::new(read()?))))
+        let fields = self.fields.insert(Arc::new(read()?));
+        Ok(Arc::clone(fields))
     }
 
     /// Returns the newest mark of remembered requests.
     pub(super) fn mark(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
-        known(&mut self.mark, connection, NEWEST_MARK)
+        get_or_read(&mut self.mark, connection, NEWEST_MARK)
     }
 }
 
-/// Returns the value, which the statement reads if it is not known.
-fn known(
-    value: &mut Option<i64>,
+/// Returns a remembered value. If it is not remembered, reads it with the statement: the lowest number if
+/// there is no row.
+fn get_or_read(
+    remembered: &mut Option<i64>,
     connection: &Connection,
     statement: &str,
 ) -> rusqlite::Result<i64> {
-    if let Some(known) = *value {
-        return Ok(known);
+    if let Some(value) = *remembered {
+        return Ok(value);
     }
-    let found = connection
+    let value = connection
         .prepare_cached(statement)?
         .query_row([], |row| row.get(0))
         .optional()?;
-    Ok(*value.insert(found.unwrap_or(i64::MIN)))
+    Ok(*remembered.insert(value.unwrap_or(i64::MIN)))
 }

@@ -1,4 +1,4 @@
-//! Reads a page.
+//! Reads pages of animals.
 //!
 //! Returning a row from SQLite and reading its columns costs more than finding it. So the statement
 //! calls a function with each animal, and the function copies the animal. The statement returns
@@ -23,11 +23,11 @@ use super::{
 
 // The function has a side effect, so SQLite must evaluate it after all other conditions, for the
 // animals of the page only, and in their order. The named index decides all other conditions.
-const BEYOND: &str = "SELECT 1 FROM pets NOT INDEXED
+const VISIT_PAGE: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
-static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
+static VISIT_PAGE_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
-        let pets = rows::of_status(status);
+        let pets = rows::status_clause(status);
         format!("SELECT 1 FROM pets {pets} AND id > ?1 AND NOT goes_on_page(id, name, category_id) ORDER BY id LIMIT 1")
     })
 });
@@ -36,7 +36,7 @@ const ROWS: &str = "SELECT id, name, category_id, status FROM pets NOT INDEXED
     WHERE id > ?1 ORDER BY id LIMIT ?2";
 static ROWS_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
-        let pets = rows::of_status(status);
+        let pets = rows::status_clause(status);
         format!(
             "SELECT id, name, category_id, status FROM pets {pets} AND id > ?1 ORDER BY id LIMIT ?2"
         )
@@ -44,61 +44,66 @@ static ROWS_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
 });
 
 /// The approximate length of a name, in bytes.
-const USUAL_NAME: usize = 16;
+const USUAL_NAME_LENGTH: usize = 16;
 
 thread_local! {
     /// The page that this thread is reading. SQLite calls a function on the thread that runs the
     /// statement.
-    static READING: RefCell<Reading> = const { RefCell::new(Reading::NOTHING) };
+    static CURRENT_PAGE: RefCell<CurrentPage> = const { RefCell::new(CurrentPage::EMPTY) };
 }
 
-struct Reading {
-    /// How many more animals the page can take.
+/// The page that a statement fills.
+struct CurrentPage {
+    /// The number of animals for which there is room.
     room: u8,
     /// The status of all animals, if the statement selects one.
     status: Option<PetStatus>,
     pets: Vec<Entry>,
-    /// All names, one after the other. Not validated: that costs less for all of them at once.
+    /// All names, one after the other. They are validated at the end, which costs less for all at once.
     names: Vec<u8>,
-    /// A page whose names are longer than this, in bytes, takes no more animals.
-    longest: usize,
+    /// The length of all names, in bytes, above which the page takes no more animals.
+    max_length: usize,
     is_too_long: bool,
 }
 
 /// Registers the function in a connection that reads.
 pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-    let goes_on_page = |row: &Context<'_>| READING.with_borrow_mut(|page| page.take(row));
     connection.create_scalar_function("goes_on_page", 3, flags, goes_on_page)?;
     connection.create_scalar_function("goes_on_page", 4, flags, goes_on_page)
 }
 
-/// Reads a page. Returns `None` if its names have more than about `longest` bytes.
+/// Copies the animal in the arguments of a call to the page of this thread. Returns whether there was room.
+fn goes_on_page(call: &Context<'_>) -> rusqlite::Result<bool> {
+    CURRENT_PAGE.with_borrow_mut(|page| page.copy_animal(call))
+}
+
+/// Reads a page. Returns `None` if its names have more than about `max_length` bytes.
 pub(super) fn read(
     connection: &Connection,
     request: &PageRequest,
-    longest: usize,
+    max_length: usize,
 ) -> rusqlite::Result<Option<Page>> {
-    let mut statement = connection.prepare_cached(beyond(request.status))?;
+    let mut statement = connection.prepare_cached(visit_page_statement(request.status))?;
     let room = request.limit.get();
-    READING.set(Reading {
+    CURRENT_PAGE.set(CurrentPage {
         room,
         status: request.status,
         pets: Vec::with_capacity(room.into()),
-        names: Vec::with_capacity(usize::from(room) * USUAL_NAME),
-        longest,
+        names: Vec::with_capacity(usize::from(room) * USUAL_NAME_LENGTH),
+        max_length,
         is_too_long: false,
     });
-    let more_follow = statement.exists([after(request)]);
-    let read = READING.replace(Reading::NOTHING);
-    let more_follow = more_follow?;
-    if read.is_too_long {
+    let result = statement.exists([last_id_before(request)]);
+    let page = CURRENT_PAGE.replace(CurrentPage::EMPTY);
+    let more_follow = result?;
+    if page.is_too_long {
         return Ok(None);
     }
-    let names = String::from_utf8(read.names);
-    let names = names.map_err(|error| rusqlite::Error::Utf8Error(1, error.utf8_error()))?;
+    let names = String::from_utf8(page.names)
+        .map_err(|error| rusqlite::Error::Utf8Error(1, error.utf8_error()))?;
     Ok(Some(Page {
-        pets: read.pets,
+        pets: page.pets,
         names,
         more_follow,
     }))
@@ -110,9 +115,9 @@ pub(super) fn read_by_row(
     request: &PageRequest,
 ) -> rusqlite::Result<Page> {
     let limit = request.limit.get();
-    let mut statement = connection.prepare_cached(rows(request.status))?;
-    // One more than requested shows whether a page follows.
-    let mut rows = statement.query([after(request), i64::from(limit) + 1])?;
+    let mut statement = connection.prepare_cached(rows_statement(request.status))?;
+    // One animal more than requested shows whether a page follows.
+    let mut rows = statement.query([last_id_before(request), i64::from(limit) + 1])?;
     let mut page = Page::default();
     while let Some(row) = rows.next()? {
         if page.pets.len() == usize::from(limit) {
@@ -124,54 +129,56 @@ pub(super) fn read_by_row(
     Ok(page)
 }
 
-fn after(request: &PageRequest) -> i64 {
+/// Returns the identifier after which the page begins, 0 for the first page.
+fn last_id_before(request: &PageRequest) -> i64 {
     request.after.map_or(0, PetId::get)
 }
 
-fn beyond(status: Option<PetStatus>) -> &'static str {
+fn visit_page_statement(status: Option<PetStatus>) -> &'static str {
     match status {
-        None => BEYOND,
-        Some(status) => &BEYOND_OF_STATUS[status as usize],
+        None => VISIT_PAGE,
+        Some(status) => &VISIT_PAGE_OF_STATUS[status as usize],
     }
 }
 
-fn rows(status: Option<PetStatus>) -> &'static str {
+fn rows_statement(status: Option<PetStatus>) -> &'static str {
     match status {
         None => ROWS,
         Some(status) => &ROWS_OF_STATUS[status as usize],
     }
 }
 
-impl Reading {
+impl CurrentPage {
     /// A page without room.
-    const NOTHING: Self = Self {
+    const EMPTY: Self = Self {
         room: 0,
         status: None,
         pets: Vec::new(),
         names: Vec::new(),
-        longest: 0,
+        max_length: 0,
         is_too_long: false,
     };
 
-    /// Copies the animal of a row, if there is room.
-    fn take(&mut self, row: &Context<'_>) -> rusqlite::Result<bool> {
+    /// Copies the animal in the arguments of a call: its id, name, category and perhaps status. Returns
+    /// whether there was room.
+    fn copy_animal(&mut self, call: &Context<'_>) -> rusqlite::Result<bool> {
         let Some(room) = self.room.checked_sub(1) else {
             return Ok(false);
         };
-        if self.names.len() > self.longest {
+        if self.names.len() > self.max_length {
             self.is_too_long = true;
             return Ok(false);
         }
         self.room = room;
-        let id = identifier(row.get_raw(0).as_i64()?)?;
-        let ValueRef::Text(name) = row.get_raw(1) else {
+        let id = identifier(call.get_raw(0).as_i64()?)?;
+        let ValueRef::Text(name) = call.get_raw(1) else {
             return Err(FromSqlError::InvalidType.into());
         };
         self.names.extend_from_slice(name);
-        let category_id = row.get_raw(2).as_i64()?;
+        let category_id = call.get_raw(2).as_i64()?;
         let status = match self.status {
             Some(status) => status,
-            None => rows::status(row.get_raw(3))?,
+            None => rows::status(call.get_raw(3))?,
         };
         self.pets.push(Entry {
             id,
@@ -273,7 +280,7 @@ mod tests {
                 .unwrap();
             steps.map(Result::unwrap).collect::<Vec<_>>()
         };
-        for sql in [beyond(None), rows(None)] {
+        for sql in [visit_page_statement(None), rows_statement(None)] {
             assert_eq!(
                 plan(sql),
                 ["SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)"]
@@ -281,7 +288,10 @@ mod tests {
         }
         for status in PetStatus::ALL {
             let expected = format!("SEARCH pets USING COVERING INDEX pets_{status} (id>?)");
-            for sql in [beyond(Some(status)), rows(Some(status))] {
+            for sql in [
+                visit_page_statement(Some(status)),
+                rows_statement(Some(status)),
+            ] {
                 assert_eq!(plan(sql), [expected.as_str()]);
             }
         }

@@ -1,4 +1,4 @@
-//! Animals as rows. See `page.rs` for pages.
+//! Reads and adds animals. `page.rs` reads pages of them.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -25,19 +25,22 @@ impl Pets for SqliteStore {
         request: &PageRequest,
         visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let read =
-            |connection: &mut Connection| page::read(connection, request, slow_reads::USUAL_PAGE);
-        if let Some(page) = self.readers.read(read)? {
+        let page = self
+            .readers
+            .read(|connection| page::read(connection, request, slow_reads::USUAL_PAGE))?;
+        if let Some(page) = page {
             return page.visit(visit).await;
         }
         let request = *request;
-        let read = move |connection: &mut Connection| page::read_by_row(connection, &request);
-        let (page, _turn) = self.large_pages.read_in_turn(read).await?;
+        let (page, _turn) = self
+            .large_pages
+            .read_in_turn(move |connection| page::read_by_row(connection, &request))
+            .await?;
         page.visit(visit).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
-        self.readers.read(|connection| get(connection, id))
+        self.readers.read(|connection| read_pet(connection, id))
     }
 
     async fn create_pet(
@@ -46,10 +49,11 @@ impl Pets for SqliteStore {
         context: WriteContext,
         respond: CreationRenderer,
     ) -> Result<CreationOutcome, StoreError> {
-        let insert = move |connection: &Connection, newest: &mut Newest| {
-            insert_once(connection, newest, &pet, &context, respond)
-        };
-        self.writer.write_without_savepoint(insert).await
+        self.writer
+            .write_without_savepoint(move |connection, newest| {
+                insert_once(connection, newest, &pet, &context, respond)
+            })
+            .await
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
@@ -63,7 +67,7 @@ impl Pets for SqliteStore {
     }
 }
 
-fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
+fn read_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let mut statement = connection.prepare_cached(GET_PET)?;
     statement
         .query([id.get()])?
@@ -102,7 +106,7 @@ fn add(
 ) -> rusqlite::Result<Pet> {
     let id = insert(connection, new, context.now)?;
     let pet = StorePet::added(identifier(id)?, new.clone(), context.now);
-    journal::append_added(connection, newest, &pet, context.into())?;
+    journal::append_added_pet(connection, newest, &pet, context.into())?;
     let StorePet {
         id,
         name,
@@ -130,21 +134,19 @@ fn insert_once(
         return add(connection, newest, new, context).map(CreationOutcome::New);
     };
     let now = context.now;
-    let mut seen = requests::recall(connection, request)?;
+    let mut known_request = requests::recall(connection, request)?;
     // The previous release has no other operation that remembers requests.
-    if seen.is_none() && requests::convert(connection, request)? {
-        seen = requests::recall(connection, request)?;
+    if known_request.is_none() && requests::convert(connection, request)? {
+        known_request = requests::recall(connection, request)?;
     }
-    if let Some(seen) = seen {
-        return Ok(seen.into());
+    if let Some(known_request) = known_request {
+        return Ok(known_request.into());
     }
+
     let pet = add(connection, newest, new, context)?;
+    let response = respond(&pet);
     expect_one(requests::remember(
-        connection,
-        newest,
-        request,
-        now,
-        &respond(&pet),
+        connection, newest, request, now, &response,
     )?)?;
     requests::remember_as_before(connection, request, pet.id, now)?;
     Ok(CreationOutcome::New(pet))

@@ -1,6 +1,6 @@
 //! The statements that read animals and orders, with the plans of this store.
 
-use std::{fmt::Display, sync::LazyLock};
+use std::sync::LazyLock;
 
 use petstore_domain::{PetStatus, store_area::Order};
 use petstore_store::{
@@ -8,7 +8,7 @@ use petstore_store::{
     tables::{Record, Table},
 };
 
-use super::rows::of_status;
+use super::rows::status_clause;
 
 /// The selected columns of a table, for [`Table::read`].
 pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
@@ -26,101 +26,117 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
     })
 });
 
-/// Reads everything in a table.
+/// Returns the statement that reads everything in a table.
 pub(super) fn select_all(table: Table) -> String {
-    let by_id = if table == Table::Pets {
+    let order = if table == Table::Pets {
         "NOT INDEXED ORDER BY id"
     } else {
         "ORDER BY id"
     };
-    format!("{} {by_id}", SELECT[table as usize])
+    format!("{} {order}", SELECT[table as usize])
 }
 
-/// See [`petstore_store::admin::Sql::plans`].
+/// The statements of lists, as [`petstore_store::admin::Sql::plans`] describes them.
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
-    pets: Plans::pets(|table, statuses, newest_first| {
-        let (behind, order) = if newest_first {
-            ("<", "DESC")
-        } else {
-            (">", "ASC")
-        };
-        let of =
-            |condition: String| format!("{} {condition} id {behind} $1", SELECT[table as usize]);
-        let of_status = |status: &PetStatus| match table {
-            Table::Pets => of(of_status(*status) + " AND"),
-            _ => of(format!(
-                "INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND"
-            )),
-        };
-        let pets = match statuses {
-            [] => of("NOT INDEXED WHERE".to_owned()),
-            _ => statuses
-                .iter()
-                .map(of_status)
-                .collect::<Vec<_>>()
-                .join(" UNION ALL "),
-        };
-        format!("{pets} ORDER BY id {order} LIMIT $2")
-    }),
+    pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets]
         .map(|table| Search::new(table, &format!("{} WHERE {{}}", SELECT[table as usize]))),
-    // Walks along the indexes of both statuses backwards or forwards, and reads only the rows of the page.
-    on_offer: [("<", "DESC"), (">", "ASC")].map(|(behind, order)| {
-        let condition = format!(" AND id {behind} $1");
-        let both = both_on_offer(&Table::Pets.selected_columns(), &condition);
-        format!("{both} ORDER BY id {order} LIMIT $2")
-    }),
+    on_offer: [list_on_offer("<", "DESC"), list_on_offer(">", "ASC")],
     count_on_offer: format!(
         "SELECT count(*) FROM (SELECT * FROM ({}) LIMIT $1)",
-        both_on_offer("id", "")
+        select_on_offer("id", "")
     ),
-    orders: Plans::orders(|filter, newest_first| {
-        let (behind, direction) = if newest_first {
-            ("<", " DESC")
-        } else {
-            (">", "")
-        };
-        let index = match filter {
-            OrderFilter::None => "NOT INDEXED",
-            OrderFilter::Status => "INDEXED BY orders_by_status",
-            OrderFilter::Pet => "INDEXED BY orders_by_pet",
-            OrderFilter::Reference => "INDEXED BY orders_by_reference",
-        };
-        // A join opens the table of contacts once, and a subquery would open it for each order.
-        format!(
-            "SELECT {}, contact FROM orders {index} LEFT JOIN order_contacts ON order_id = id
-            WHERE id {behind} $1{} ORDER BY id{direction} LIMIT $2",
-            Order::COLUMNS.join(", "),
-            filter.condition()
-        )
-    }),
-    due: Plans::due(BY_END),
-    reservations: Plans::reservations(BY_END),
+    orders: Plans::orders(list_orders),
+    due: Plans::due(ORDERS_BY_END),
+    reservations: Plans::reservations(ORDERS_BY_END),
     contacts_until: Plans::contacts_until("CROSS JOIN"),
-    inventory: PetStatus::ALL
-        .iter()
-        .map(|&status| count(&status, &format!("pets {}", of_status(status))))
-        .chain([count(&"withdrawn", "withdrawn_pets")])
-        .collect::<Vec<_>>()
-        .join(" UNION ALL "),
+    inventory: inventory(),
     has_values: "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, $1) > 0)
         OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE instr(fields, $1) > 0)",
 });
 
-const BY_END: &str = "orders INDEXED BY orders_by_end";
+const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
 
-fn both_on_offer(columns: &str, condition: &str) -> String {
-    let of = |status| {
-        format!(
-            "SELECT {columns} FROM pets {}{condition}",
-            of_status(status)
-        )
+/// Returns the statement for a page of animals with one of these statuses, or with any if there are none.
+fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
+    let (operator, order) = if newest_first {
+        ("<", "DESC")
+    } else {
+        (">", "ASC")
     };
-    [of(PetStatus::Available), of(PetStatus::Pending)].join(" UNION ALL ")
+    let conditions = match statuses {
+        [] => vec!["NOT INDEXED WHERE".to_owned()],
+        _ => statuses
+            .iter()
+            .map(|status| format!("{} AND", table_status_clause(table, *status)))
+            .collect(),
+    };
+    let select = &SELECT[table as usize];
+    let mut ranges = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        ranges.push(format!("{select} {condition} id {operator} $1"));
+    }
+    let ranges = ranges.join(" UNION ALL ");
+    format!("{ranges} ORDER BY id {order} LIMIT $2")
 }
 
-fn count(status: &dyn Display, of: &str) -> String {
-    format!("SELECT '{status}', count(*) FROM {of}")
+/// Returns the clause that selects the animals of a status in a table, by an index.
+fn table_status_clause(table: Table, status: PetStatus) -> String {
+    if table == Table::Pets {
+        return status_clause(status);
+    }
+    format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}'")
+}
+
+/// Returns the statement for a page of the animals on offer: those that are available or pending. It walks
+/// along the indexes of both statuses, and reads only the rows of the page.
+fn list_on_offer(operator: &str, order: &str) -> String {
+    let columns = Table::Pets.selected_columns();
+    let pets = select_on_offer(&columns, &format!(" AND id {operator} $1"));
+    format!("{pets} ORDER BY id {order} LIMIT $2")
+}
+
+/// Returns the statement that selects these columns of the animals on offer.
+fn select_on_offer(columns: &str, condition: &str) -> String {
+    let available = status_clause(PetStatus::Available);
+    let pending = status_clause(PetStatus::Pending);
+    format!(
+        "SELECT {columns} FROM pets {available}{condition} UNION ALL \
+         SELECT {columns} FROM pets {pending}{condition}"
+    )
+}
+
+/// Returns the statement for a page of orders.
+fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
+    let (operator, direction) = if newest_first {
+        ("<", " DESC")
+    } else {
+        (">", "")
+    };
+    let index = match filter {
+        OrderFilter::None => "NOT INDEXED",
+        OrderFilter::Status => "INDEXED BY orders_by_status",
+        OrderFilter::Pet => "INDEXED BY orders_by_pet",
+        OrderFilter::Reference => "INDEXED BY orders_by_reference",
+    };
+    let columns = Order::COLUMNS.join(", ");
+    let condition = filter.condition();
+    // A join opens the table of contacts once, and a subquery would open it for each order.
+    format!(
+        "SELECT {columns}, contact FROM orders {index} LEFT JOIN order_contacts ON order_id = id
+            WHERE id {operator} $1{condition} ORDER BY id{direction} LIMIT $2"
+    )
+}
+
+/// Returns the statement that counts the animals of each status, and those that were withdrawn.
+fn inventory() -> String {
+    let mut counts = Vec::new();
+    for status in PetStatus::ALL {
+        let clause = status_clause(status);
+        counts.push(format!("SELECT '{status}', count(*) FROM pets {clause}"));
+    }
+    counts.push("SELECT 'withdrawn', count(*) FROM withdrawn_pets".to_owned());
+    counts.join(" UNION ALL ")
 }
 
 #[cfg(test)]
@@ -131,7 +147,7 @@ mod tests {
     use crate::opening;
     use petstore_store::OpenMode;
 
-    /// How SQLite runs a statement.
+    /// Returns the steps in which SQLite runs a statement.
     fn plan(connection: &Connection, sql: &str) -> String {
         let mut statement = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
@@ -166,9 +182,9 @@ mod tests {
             "INDEX orders_by_reference (reference=? AND id",
         ];
         for (lists, index) in PLANS.orders.iter().zip(indexes) {
-            for (list, behind) in lists.iter().zip([">", "<"]) {
+            for (list, operator) in lists.iter().zip([">", "<"]) {
                 let plan = plan(&writing, list);
-                let search = format!("SEARCH orders USING {index}{behind}?)");
+                let search = format!("SEARCH orders USING {index}{operator}?)");
                 assert!(
                     plan.contains(&search) && !plan.contains("TEMP B-TREE"),
                     "{plan}"

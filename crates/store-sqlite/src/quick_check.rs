@@ -1,10 +1,10 @@
-//! The checks whenever a database is opened.
+//! Checks a database whenever it is opened.
 
 use std::sync::OnceLock;
 
 use petstore_domain::PetStatus;
 
-use super::{connection::Connection, migrations, rows::of_status};
+use super::{connection::Connection, migrations, rows::status_clause};
 
 /// The problem if the WAL lacks transactions that were committed to it.
 pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or removed, and transactions \
@@ -13,10 +13,10 @@ pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or
 /// Reads a few pages of each table and index. This takes well below a millisecond, whatever the
 /// size of the database. Returns the first problem.
 pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    if let Some(problem) = schema(connection)?.into_iter().next() {
+    if let Some(problem) = check_schema(connection)?.into_iter().next() {
         return Ok(Some(problem));
     }
-    for edge in [
+    for statement in [
         "SELECT id, name FROM pets ORDER BY id LIMIT 1",
         "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
         "SELECT digest, name FROM api_keys ORDER BY id DESC LIMIT 1",
@@ -29,57 +29,74 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
         "SELECT first, words FROM word_blocks ORDER BY block DESC LIMIT 1",
         "SELECT merged FROM search_state",
     ] {
-        connection.prepare(edge)?.query([])?.next()?;
+        connection.prepare(statement)?.query([])?.next()?;
     }
-    if let Some(problem) = etag_key(connection)? {
+    if let Some(problem) = check_etag_key(connection)? {
         return Ok(Some(problem));
     }
-    for (status, order) in PetStatus::ALL
-        .into_iter()
-        .flat_map(|of| [(of, "ASC"), (of, "DESC")])
-    {
-        let pets = of_status(status);
-        let edge = format!("SELECT id, name FROM pets {pets} ORDER BY id {order} LIMIT 1");
-        connection.prepare(&edge)?.query([])?.next()?;
+    for status in PetStatus::ALL {
+        let pets = status_clause(status);
+        for order in ["ASC", "DESC"] {
+            let statement = format!("SELECT id, name FROM pets {pets} ORDER BY id {order} LIMIT 1");
+            connection.prepare(&statement)?.query([])?.next()?;
+        }
     }
     Ok(None)
 }
 
-/// The name and the statement of each table, index, view and trigger.
-type Objects = Vec<(String, String)>;
+/// A table, index, view or trigger, with the statement that created it.
+struct SchemaObject {
+    name: String,
+    sql: String,
+}
 
-/// Compares tables and indexes with those that the migrations create. Ignores additional ones.
-pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let found = objects(connection)?;
-    let problem = |(name, sql): &(String, String)| match found.iter().find(|(of, _)| of == name) {
-        None => Some(format!("{name} is missing")),
-        Some((_, other)) if other != sql => Some(format!("{name} is not as petstore made it")),
-        Some(_) => None,
-    };
-    Ok(created()?.iter().filter_map(problem).collect())
+/// Compares tables and indexes with the objects that the migrations create. Returns the problems. Ignores
+/// additional objects.
+pub(super) fn check_schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let objects = read_objects(connection)?;
+    let mut problems = Vec::new();
+    for expected in expected_objects()? {
+        let name = &expected.name;
+        match objects.iter().find(|object| object.name == *name) {
+            None => problems.push(format!("{name} is missing")),
+            Some(object) if object.sql != expected.sql => {
+                problems.push(format!("{name} is not as petstore made it"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(problems)
 }
 
 /// Returns the objects that the migrations create. They run for this only once in a process.
-fn created() -> rusqlite::Result<&'static Objects> {
-    static CREATED: OnceLock<Objects> = OnceLock::new();
-    if let Some(created) = CREATED.get() {
-        return Ok(created);
+fn expected_objects() -> rusqlite::Result<&'static [SchemaObject]> {
+    static OBJECTS: OnceLock<Vec<SchemaObject>> = OnceLock::new();
+    if let Some(objects) = OBJECTS.get() {
+        return Ok(objects);
     }
-    let fresh = Connection::open_in_memory()?;
-    migrations::create(&fresh)?;
-    let created = objects(&fresh)?;
-    Ok(CREATED.get_or_init(|| created))
+    let new_database = Connection::open_in_memory()?;
+    migrations::create(&new_database)?;
+    let objects = read_objects(&new_database)?;
+    Ok(OBJECTS.get_or_init(|| objects))
 }
 
-fn objects(connection: &Connection) -> rusqlite::Result<Objects> {
-    connection
-        .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+/// Reads the objects of a database, in the order of their names.
+fn read_objects(connection: &Connection) -> rusqlite::Result<Vec<SchemaObject>> {
+    let sql = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
+    let mut statement = connection.prepare(sql)?;
+    let objects = statement.query_map([], |row| {
+        Ok(SchemaObject {
+            name: row.get(0)?,
+            sql: row.get(1)?,
+        })
+    })?;
+    objects.collect()
 }
 
-/// Without the key, the service cannot compute an `ETag`.
-pub(super) fn etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let is_there = connection.prepare("SELECT key FROM etag_key")?.exists([])?;
-    Ok((!is_there).then(|| "the row of etag_key is missing".to_owned()))
+/// Returns the problem if the database lacks the key without which the service cannot compute an `ETag`.
+pub(super) fn check_etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    if connection.prepare("SELECT key FROM etag_key")?.exists([])? {
+        return Ok(None);
+    }
+    Ok(Some("the row of etag_key is missing".to_owned()))
 }

@@ -19,7 +19,6 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 use petstore_store::{OpenError, StoreError};
-use rusqlite::Row;
 use tokio::{runtime::Handle, time::sleep};
 
 use super::{
@@ -29,38 +28,40 @@ use super::{
     wal_index::{FileVersion, WalIndex},
 };
 
-/// How long a transaction may stay open.
-const OPEN_FOR: Duration = Duration::from_millis(200);
+/// The time for which a transaction may stay open.
+const MAX_OPEN_TIME: Duration = Duration::from_millis(200);
 
-/// How long no transaction may stay open after that. A process that waits for a moment without
+/// The pause after that, in which no transaction may stay open. A process that waits for a moment without
 /// readers gets one.
 const PAUSE: Duration = Duration::from_millis(20);
 
 const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
 
 /// SQLite's default page cache of a connection, in bytes.
-const DEFAULT_CACHE: u64 = 2_000 << 10;
+const DEFAULT_CACHE_SIZE: u64 = 2_000 << 10;
 
 /// The maximum page cache of all readers together, in bytes, if each can hold the animals. See
-/// [`page_cache`].
-const MAX_CACHES: u64 = 64 << 20;
+/// [`page_cache_size`].
+const MAX_CACHES_SIZE: u64 = 64 << 20;
 
-/// What an animal and its entries in the indexes that the contract reads take in the file, in
-/// bytes. Measured with the names of a shelter.
+/// The length of an animal and of its entries in the indexes that the contract reads, in bytes. Measured
+/// with the names of a shelter.
 const BYTES_PER_PET: u64 = 56;
 
-/// One connection for each thread that the machine can run at once. A read does not block, so no
-/// more connections are ever in use.
+/// The connections that read: one for each thread that the machine can run at once. A read does not block,
+/// so more connections would never be in use.
 pub(super) struct Readers(Arc<Shared>);
 
+/// The part that readers share with the writer and with a task.
 struct Shared {
     readers: Box<[Mutex<Reader>]>,
     wal_index: Option<WalIndex>,
+    /// The phase of the transactions: [`IDLE`], [`OPEN`] or [`PAUSING`].
     phase: AtomicU8,
-    writer_waits: AtomicBool,
+    is_writer_waiting: AtomicBool,
 }
 
-/// Messages of the writer to the readers.
+/// The handle with which the writer tells the readers that it waits.
 #[derive(Clone, Default)]
 pub(super) struct WaitingWriter(Weak<Shared>);
 
@@ -71,6 +72,7 @@ const OPEN: u8 = 1;
 /// No transaction may stay open.
 const PAUSING: u8 = 2;
 
+/// A connection that reads, perhaps with an open transaction.
 struct Reader {
     connection: Connection,
     /// The version when the open transaction began, or an earlier one; `None` if no transaction is
@@ -79,36 +81,22 @@ struct Reader {
 }
 
 impl Readers {
+    /// Opens the connections for the database at `path`.
     pub(super) fn open(path: &Path, wal_index: Option<WalIndex>) -> Result<Self, OpenError> {
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let failed = |error| opening::cannot_open(&path.display().to_string(), error);
-        let reader = || {
-            let connection = opening::open_for_reading(path)?;
-            let last_pet: i64 = connection
-                .query_row(LAST_PET, [], |row| row.get(0))
-                .map_err(failed)?;
-            let bytes = page_cache(last_pet.unsigned_abs(), count as u64);
-            let kibibytes = (bytes >> 10).cast_signed();
-            // A negative value means KiB.
-            connection
-                .pragma_update(None, "cache_size", -kibibytes)
-                .map_err(failed)?;
-            Ok(Mutex::new(Reader {
-                connection,
-                open_version: None,
-            }))
-        };
-        let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
-        let phase = AtomicU8::new(IDLE);
-        let writer_waits = AtomicBool::new(false);
+        let mut readers = Vec::with_capacity(count);
+        for _ in 0..count {
+            readers.push(Mutex::new(Reader::open(path, count as u64)?));
+        }
         Ok(Self(Arc::new(Shared {
-            readers,
+            readers: readers.into_boxed_slice(),
             wal_index,
-            phase,
-            writer_waits,
+            phase: AtomicU8::new(IDLE),
+            is_writer_waiting: AtomicBool::new(false),
         })))
     }
 
+    /// Returns a handle for the writer.
     pub(super) fn waiting_writer(&self) -> WaitingWriter {
         WaitingWriter(Arc::downgrade(&self.0))
     }
@@ -118,32 +106,35 @@ impl Readers {
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut reader = self.0.free();
+        let mut reader = self.0.lock_free_reader();
         if let Some(wal_index) = self.0.wal_index {
             let version = wal_index.version();
-            if reader.open_version.is_some_and(|open| open != version) {
+            if reader
+                .open_version
+                .is_some_and(|open_version| open_version != version)
+            {
                 reader.end_transaction();
             }
             if reader.open_version.is_none()
                 && WalIndex::pages_in_wal(&version) < LONG_WAL
-                && !self.0.writer_waits.load(Ordering::Relaxed)
+                && !self.0.is_writer_waiting.load(Ordering::Relaxed)
                 && self.0.may_stay_open()
             {
                 reader.begin(version);
             }
         }
-        let done = work(&mut reader.connection);
-        if done.is_err() {
+        let result = work(&mut reader.connection);
+        if result.is_err() {
             reader.end_transaction();
         }
-        Ok(done?)
+        Ok(result?)
     }
 
-    /// See [`petstore_store::Pets::version`].
+    /// Returns a value that changes with every commit, for [`petstore_store::Pets::version`].
     pub(super) fn version(&self) -> Result<FileVersion, StoreError> {
         match self.0.wal_index {
             Some(wal_index) => Ok(wal_index.version()),
-            // Each connection counts for itself, so it is always the same one.
+            // Each connection counts for itself, so this always asks the same one.
             None => Ok(self.0.readers[0].lock().data_version()?),
         }
     }
@@ -152,39 +143,41 @@ impl Readers {
 /// Returns the page cache of each reader, in bytes, for a catalogue whose last animal has this
 /// number.
 ///
-/// A cached page saves a copy from the cache of the operating system. But a cache that holds only a
-/// part of the animals costs more for the others than it saves (`docs/maintainers/performance.md`).
+/// A cached page saves a copy from the cache of the operating system. But a cache that holds only some of
+/// the animals costs more for the missing ones than it saves (`docs/maintainers/performance.md`).
 /// Other tables do not count: they are read less often, and the log of changes grows without end.
-fn page_cache(last_pet: u64, readers: u64) -> u64 {
-    let each = MAX_CACHES / readers;
+fn page_cache_size(last_pet: u64, readers: u64) -> u64 {
+    let share = MAX_CACHES_SIZE / readers;
     let pets = last_pet.saturating_mul(BYTES_PER_PET);
     // SQLite's own data about each page also counts.
-    if pets <= each / 8 * 7 {
-        each.max(DEFAULT_CACHE)
+    if pets <= share / 8 * 7 {
+        share.max(DEFAULT_CACHE_SIZE)
     } else {
-        DEFAULT_CACHE
+        DEFAULT_CACHE_SIZE
     }
 }
 
 impl Shared {
-    /// Returns the first free reader, so that an idle service continues to use the reader with the
+    /// Locks the first free reader, so that an idle service continues to use the reader with the
     /// warm page cache.
-    fn free(&self) -> MutexGuard<'_, Reader> {
-        let free = self.readers.iter().find_map(Mutex::try_lock);
-        free.unwrap_or_else(|| self.readers[0].lock())
+    fn lock_free_reader(&self) -> MutexGuard<'_, Reader> {
+        let free_reader = self.readers.iter().find_map(Mutex::try_lock);
+        free_reader.unwrap_or_else(|| self.readers[0].lock())
     }
 
     /// Whether a transaction may stay open. If so, a task will end it soon.
     fn may_stay_open(self: &Arc<Self>) -> bool {
-        let relaxed = Ordering::Relaxed;
-        if let Err(phase) = self.phase.compare_exchange(IDLE, OPEN, relaxed, relaxed) {
+        let exchange =
+            self.phase
+                .compare_exchange(IDLE, OPEN, Ordering::Relaxed, Ordering::Relaxed);
+        if let Err(phase) = exchange {
             return phase == OPEN;
         }
         let Ok(runtime) = Handle::try_current() else {
-            self.phase.store(IDLE, relaxed);
+            self.phase.store(IDLE, Ordering::Relaxed);
             return false;
         };
-        runtime.spawn(end_soon(Arc::downgrade(self)));
+        runtime.spawn(end_later(Arc::downgrade(self)));
         true
     }
 
@@ -198,24 +191,27 @@ impl Shared {
 }
 
 impl WaitingWriter {
-    /// The writer has waited for the lock for a while. A process that runs a checkpoint can hold it
-    /// until there is a moment without readers, so no transaction stays open meanwhile.
+    /// Tells the readers that the writer has waited for the lock for a while. A process that runs a
+    /// checkpoint can hold it until there is a moment without readers, so no transaction stays open until
+    /// [`Self::end`].
     pub(super) fn begin(&self) {
         if let Some(shared) = self.0.upgrade() {
-            shared.writer_waits.store(true, Ordering::Relaxed);
+            shared.is_writer_waiting.store(true, Ordering::Relaxed);
             shared.end_transactions();
         }
     }
 
+    /// Tells the readers that the writer does not wait any more.
     pub(super) fn end(&self) {
         if let Some(shared) = self.0.upgrade() {
-            shared.writer_waits.store(false, Ordering::Relaxed);
+            shared.is_writer_waiting.store(false, Ordering::Relaxed);
         }
     }
 }
 
-async fn end_soon(shared: Weak<Shared>) {
-    sleep(OPEN_FOR).await;
+/// Ends the open transactions after [`MAX_OPEN_TIME`], and allows new ones after a pause.
+async fn end_later(shared: Weak<Shared>) {
+    sleep(MAX_OPEN_TIME).await;
     if let Some(shared) = shared.upgrade() {
         shared.phase.store(PAUSING, Ordering::Relaxed);
         shared.end_transactions();
@@ -227,6 +223,17 @@ async fn end_soon(shared: Weak<Shared>) {
 }
 
 impl Reader {
+    /// Opens a connection, with its share of the page cache of `reader_count` readers.
+    fn open(path: &Path, reader_count: u64) -> Result<Self, OpenError> {
+        let connection = opening::open_for_reading(path)?;
+        set_cache_size(&connection, reader_count)
+            .map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
+        Ok(Self {
+            connection,
+            open_version: None,
+        })
+    }
+
     /// Begins a transaction that stays open. The next statement takes its snapshot.
     fn begin(&mut self, version: FileVersion) {
         if self.run("BEGIN").is_ok() {
@@ -243,10 +250,9 @@ impl Reader {
 
     /// Returns a number that changes with every commit of another connection, by any process.
     fn data_version(&self) -> rusqlite::Result<FileVersion> {
-        let number = |row: &Row<'_>| row.get::<_, i64>(0);
-        let number = self
+        let number: i64 = self
             .connection
-            .pragma_query_value(None, "data_version", number)?;
+            .pragma_query_value(None, "data_version", |row| row.get(0))?;
         let mut version = [0; 48];
         version[..8].copy_from_slice(&number.to_ne_bytes());
         Ok(FileVersion(version))
@@ -257,6 +263,14 @@ impl Reader {
     }
 }
 
+fn set_cache_size(connection: &Connection, reader_count: u64) -> rusqlite::Result<()> {
+    let last_pet: i64 = connection.query_row(LAST_PET, [], |row| row.get(0))?;
+    let size = page_cache_size(last_pet.unsigned_abs(), reader_count);
+    let kibibytes = (size >> 10).cast_signed();
+    // A negative value means KiB.
+    connection.pragma_update(None, "cache_size", -kibibytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,8 +278,8 @@ mod tests {
 
     // Nothing is awaited, so no transaction ends by its time.
     #[tokio::test]
-    async fn a_checkpoint_that_waits_for_readers_gets_a_moment_without_them_while_the_writer_waits()
-    {
+    async fn a_checkpoint_that_waits_for_readers_gets_a_moment_without_them_while_the_is_writer_waiting()
+     {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
         let (mut writing, wal_index) =
@@ -277,8 +291,8 @@ mod tests {
         opening::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
         let read = || {
             readers
-                .read(|on| on.query_row(LAST_PET, [], |_| Ok(())))
-                .unwrap()
+                .read(|connection| connection.query_row(LAST_PET, [], |_| Ok(())))
+                .unwrap();
         };
         let is_open = || {
             readers
@@ -311,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reader_has_its_share_of_the_page_cache() {
+    fn every_reader_has_its_share_of_the_page_cache_size() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
         let (_writing, wal_index) =
@@ -325,7 +339,7 @@ mod tests {
                 .pragma_query_value(None, "cache_size", |row| row.get(0))
                 .unwrap();
             assert!(kibibytes < 0, "they would be pages");
-            assert_eq!(kibibytes.unsigned_abs(), page_cache(0, count) >> 10);
+            assert_eq!(kibibytes.unsigned_abs(), page_cache_size(0, count) >> 10);
         }
     }
 
@@ -371,11 +385,11 @@ mod tests {
     #[test]
     fn the_animals_are_cached_if_all_of_them_stay_within_the_memory_limit() {
         let million = 1_000_000;
-        assert_eq!(page_cache(0, 1), MAX_CACHES);
-        assert_eq!(page_cache(million, 1), MAX_CACHES);
-        assert_eq!(page_cache(million / 2, 2), MAX_CACHES / 2);
-        assert_eq!(page_cache(million, 2), DEFAULT_CACHE);
-        assert_eq!(page_cache(1000, 64), DEFAULT_CACHE);
-        assert_eq!(page_cache(u64::MAX, 1), DEFAULT_CACHE);
+        assert_eq!(page_cache_size(0, 1), MAX_CACHES_SIZE);
+        assert_eq!(page_cache_size(million, 1), MAX_CACHES_SIZE);
+        assert_eq!(page_cache_size(million / 2, 2), MAX_CACHES_SIZE / 2);
+        assert_eq!(page_cache_size(million, 2), DEFAULT_CACHE_SIZE);
+        assert_eq!(page_cache_size(1000, 64), DEFAULT_CACHE_SIZE);
+        assert_eq!(page_cache_size(u64::MAX, 1), DEFAULT_CACHE_SIZE);
     }
 }

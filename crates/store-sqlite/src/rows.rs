@@ -1,4 +1,4 @@
-//! The values of rows.
+//! Reads the values of rows.
 
 use petstore_domain::{PetId, PetStatus};
 use petstore_store::columns::Value;
@@ -6,18 +6,18 @@ use rusqlite::types::{FromSqlError, FromSqlResult, Type, ValueRef};
 
 /// Returns the value in a column of any type that a table has.
 pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
-    Ok(match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Text(_) => Value::Text(value.as_str()?),
-        ValueRef::Blob(value) => Value::Blob(value),
-        ValueRef::Real(_) => return Err(FromSqlError::InvalidType),
-    })
+    match value {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(Value::Integer(number)),
+        ValueRef::Text(_) => Ok(Value::Text(value.as_str()?)),
+        ValueRef::Blob(bytes) => Ok(Value::Blob(bytes)),
+        ValueRef::Real(_) => Err(FromSqlError::InvalidType),
+    }
 }
 
-/// Selects the animals of a status, by its index. The status is a literal: with a bound value, SQLite
-/// could not use the partial index.
-pub(super) fn of_status(status: PetStatus) -> String {
+/// Returns the clause that selects the animals of a status, by its index. The status is a literal: with a
+/// bound value, SQLite could not use the partial index.
+pub(super) fn status_clause(status: PetStatus) -> String {
     format!("INDEXED BY pets_{status} WHERE status = '{status}'")
 }
 

@@ -2,8 +2,8 @@
 //! to 6.5 MB, and 15 ms of work), searches, the inventory, and the
 //! first decision about a batch.
 //!
-//! On a runtime thread, a few clients that request them would delay all others. So a separate
-//! thread runs them one at a time, and those of one kind never use more than one processor.
+//! On a runtime thread, a few clients that request them would delay all other clients. So a separate
+//! thread runs them one at a time, and the reads of one kind never use more than one processor.
 
 use std::{path::Path, sync::Arc};
 
@@ -20,22 +20,23 @@ use super::{connection::Connection, opening, transaction::Transaction};
 /// millisecond of work. The names of a hundred animals usually have 1 KB.
 pub(super) const USUAL_PAGE: usize = 128 << 10;
 
-/// How many reads of one kind may wait.
-const MAX_WAITING: usize = 256;
+/// The number of reads of one kind that may wait.
+const MAX_WAITING_READS: usize = 256;
 
-/// Runs slow reads of one kind, one at a time.
+/// The slow reads of one kind, which run one at a time.
 pub(super) struct SlowReads {
-    /// In addition to the readers, which never wait for each other.
+    /// A connection in addition to the readers, which never wait for each other.
     connection: Arc<Mutex<Connection>>,
     slots: Semaphore,
     turn: Arc<Semaphore>,
 }
 
 impl SlowReads {
+    /// Opens a connection for reads of one kind.
     pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
         Ok(Self {
             connection: Arc::new(Mutex::new(opening::open_for_reading(path)?)),
-            slots: Semaphore::new(MAX_WAITING),
+            slots: Semaphore::new(MAX_WAITING_READS),
             turn: Arc::new(Semaphore::new(1)),
         })
     }
@@ -49,17 +50,21 @@ impl SlowReads {
         let Ok(_slot) = self.slots.try_acquire() else {
             return Err(StoreError::Overloaded);
         };
-        let turn = Arc::clone(&self.turn).acquire_owned().await;
-        let turn = turn.map_err(|error| StoreError::Internal(Arc::new(error)))?;
-        let connection = Arc::clone(&self.connection);
-        let reading = task::spawn_blocking(move || {
-            let mut connection = connection.lock();
-            let mut moment = Transaction::begin(&mut connection, "BEGIN")?;
-            // The turn ends when the work is done, even if the request was dropped.
-            work(&mut moment).map(|done| (done, turn))
-        });
-        Ok(reading
+        let turn = Arc::clone(&self.turn)
+            .acquire_owned()
             .await
-            .map_err(|error| StoreError::Internal(Arc::new(error)))??)
+            .map_err(|error| StoreError::Internal(Arc::new(error)))?;
+        let connection = Arc::clone(&self.connection);
+        let reading = task::spawn_blocking(move || -> rusqlite::Result<_> {
+            let mut connection = connection.lock();
+            let mut snapshot = Transaction::begin(&mut connection, "BEGIN")?;
+            // The turn ends when the work is done, even if the request was dropped.
+            let value = work(&mut snapshot)?;
+            Ok((value, turn))
+        });
+        match reading.await {
+            Ok(result) => result.map_err(StoreError::from),
+            Err(error) => Err(StoreError::Internal(Arc::new(error))),
+        }
     }
 }

@@ -1,6 +1,11 @@
-//! Statements and transactions for what is the same in every store.
+//! Statements and transactions for the work that is the same in every store.
 
-use std::{fs, ops::ControlFlow, os::unix::fs::MetadataExt, time::UNIX_EPOCH};
+use std::{
+    fs,
+    ops::ControlFlow,
+    os::unix::fs::MetadataExt,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use futures_util::{FutureExt, TryFutureExt, future};
 use petstore_domain::store_area::JournalState;
@@ -18,33 +23,47 @@ use rusqlite::{
 
 use super::{
     connection::Connection, journal, plans::PLANS, requests, slow_reads::USUAL_PAGE,
-    store::SqliteStore, transaction::done,
+    store::SqliteStore, transaction::finish,
 };
 
-/// A row that was copied.
-pub struct Row(Vec<Value>);
+/// A copy of a row.
+pub struct Row {
+    values: Vec<Value>,
+}
 
 impl Columns for Row {
     type Error = Error;
 
-    fn value<T>(&self, at: usize) -> rusqlite::Result<T>
+    fn value<T>(&self, column: usize) -> rusqlite::Result<T>
     where
         T: FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
     {
-        let value = self.0.get(at).ok_or(Error::InvalidColumnIndex(at))?;
-        let read = T::column_result(value.into());
-        read.map_err(|error| Error::FromSqlConversionFailure(at, value.data_type(), error.into()))
+        let value = self.get(column)?;
+        T::column_result(value.into()).map_err(|error| {
+            Error::FromSqlConversionFailure(column, value.data_type(), error.into())
+        })
     }
 
-    fn text(&self, at: usize) -> rusqlite::Result<Option<&str>> {
-        let value = self.0.get(at).ok_or(Error::InvalidColumnIndex(at))?;
+    fn text(&self, column: usize) -> rusqlite::Result<Option<&str>> {
+        let value = self.get(column)?;
         Ok(ValueRef::from(value).as_str_or_null()?)
     }
 
-    fn invalid(&self, at: usize) -> Error {
-        let shown = self.0.get(at).map(|value| format!("{value:?}"));
-        let kind = self.0.get(at).map_or(Type::Null, Value::data_type);
-        Error::InvalidColumnType(at, shown.unwrap_or_default(), kind)
+    fn invalid(&self, column: usize) -> Error {
+        match self.values.get(column) {
+            Some(value) => {
+                Error::InvalidColumnType(column, format!("{value:?}"), value.data_type())
+            }
+            None => Error::InvalidColumnType(column, String::new(), Type::Null),
+        }
+    }
+}
+
+impl Row {
+    fn get(&self, column: usize) -> rusqlite::Result<&Value> {
+        self.values
+            .get(column)
+            .ok_or(Error::InvalidColumnIndex(column))
     }
 }
 
@@ -65,22 +84,18 @@ impl Sql for Connection {
     const PUBLIC_STATE: &'static str = journal::PUBLIC_STATE;
     const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
-    const FORGET_REQUESTS: &'static str = requests::FORGET;
+    const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
 
-    /// Returns a copy of a file has another inode or another time of birth. In a snapshot of a file
-    /// system, it has another path.
+    /// Returns the inode, the time of birth and the path of the file. A copy of the file has another inode
+    /// or another time of birth, and in a snapshot of a file system, it has another path.
     fn incarnation_from(file: &str) -> Option<String> {
-        let found = fs::metadata(file).ok()?;
-        let born = found
-            .created()
-            .ok()
-            .and_then(|born| born.duration_since(UNIX_EPOCH).ok());
-        Some(format!(
-            "{} {} {file}",
-            found.ino(),
-            born.unwrap_or_default().as_nanos()
-        ))
+        let metadata = fs::metadata(file).ok()?;
+        let birth = match metadata.created() {
+            Ok(time) => time.duration_since(UNIX_EPOCH).unwrap_or_default(),
+            Err(_) => Duration::default(),
+        };
+        Some(format!("{} {} {file}", metadata.ino(), birth.as_nanos()))
     }
 
     fn plans() -> &'static Plans {
@@ -117,11 +132,10 @@ impl Sql for Connection {
         sql: &'static str,
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<u64>> {
-        let each = values.iter().map(|values| {
-            let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
-            execute(self, sql, &values)
-        });
-        future::ready(each.collect()).boxed()
+        let results = values
+            .iter()
+            .map(|values| execute(self, sql, &borrow(values)));
+        future::ready(results.collect()).boxed()
     }
 
     fn rows_each<'t>(
@@ -129,11 +143,8 @@ impl Sql for Connection {
         sql: &'static str,
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<Vec<Row>>> {
-        let each = values.iter().map(|values| {
-            let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
-            rows(self, sql, &values)
-        });
-        future::ready(each.collect()).boxed()
+        let results = values.iter().map(|values| rows(self, sql, &borrow(values)));
+        future::ready(results.collect()).boxed()
     }
 
     fn no_row() -> Error {
@@ -141,13 +152,18 @@ impl Sql for Connection {
     }
 }
 
+fn borrow<'v>(values: &'v Values<'_>) -> Vec<&'v dyn Parameter> {
+    values.iter().map(|value| &**value as _).collect()
+}
+
+/// Calls `show` with each row of a result, until it breaks.
 pub(super) fn visit(
     connection: &Connection,
     sql: &str,
     values: Parameters<'_>,
     mut show: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
 ) -> rusqlite::Result<()> {
-    let mut statement = bound(connection, sql, values)?;
+    let mut statement = prepare_with_values(connection, sql, values)?;
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         if show(row)?.is_break() {
@@ -157,30 +173,33 @@ pub(super) fn visit(
     Ok(())
 }
 
+/// Returns copies of the rows of a result.
 pub(super) fn rows(
     connection: &Connection,
     sql: &str,
     values: Parameters<'_>,
 ) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = bound(connection, sql, values)?;
-    let count = statement.column_count();
-    let mut rows = statement.raw_query();
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(Row((0..count)
-            .map(|at| row.get(at))
-            .collect::<Result<_, _>>()?));
+    let mut statement = prepare_with_values(connection, sql, values)?;
+    let column_count = statement.column_count();
+    let mut source = statement.raw_query();
+    let mut rows = Vec::new();
+    while let Some(row) = source.next()? {
+        let values = (0..column_count).map(|column| row.get(column));
+        rows.push(Row {
+            values: values.collect::<Result<_, _>>()?,
+        });
     }
-    Ok(found)
+    Ok(rows)
 }
 
 fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqlite::Result<u64> {
-    Ok(bound(connection, sql, values)?.raw_execute()? as u64)
+    let row_count = prepare_with_values(connection, sql, values)?.raw_execute()?;
+    Ok(row_count as u64)
 }
 
 /// Returns the statement with the values of its parameters. To SQLite, `$1` is a name, and it
 /// numbers its parameters in the order in which they first appear.
-fn bound<'c>(
+fn prepare_with_values<'c>(
     connection: &'c Connection,
     sql: &str,
     values: Parameters<'_>,
@@ -197,9 +216,10 @@ fn bound<'c>(
             .parameter_name(index)
             .and_then(|name| name.strip_prefix('$'));
         let number = name.and_then(|name| name.parse::<usize>().ok());
-        let value = number.and_then(|number| values.get(number.checked_sub(1)?));
-        let value = value.ok_or_else(|| Error::InvalidParameterName(sql.to_owned()))?;
-        statement.raw_bind_parameter(index, value)?;
+        match number.and_then(|number| values.get(number.checked_sub(1)?)) {
+            Some(value) => statement.raw_bind_parameter(index, value)?,
+            None => return Err(Error::InvalidParameterName(sql.to_owned())),
+        }
     }
     Ok(statement)
 }
@@ -210,12 +230,17 @@ impl Database for SqliteStore {
     const USUAL_PAGE: usize = USUAL_PAGE;
 
     fn log_state(&self) -> StoreFuture<'_, JournalState> {
-        future::ready(self.readers.read(|on| journal::state(on))).boxed()
+        let state = self
+            .readers
+            .read(|connection| journal::read_state(connection));
+        future::ready(state).boxed()
     }
 
-    fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
+    fn forget(&self, [kept_from, kept_until]: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
         self.writer
-            .write(move |on| journal::forget(on, kept, limit))
+            .write(move |connection| {
+                journal::forget_changes(connection, kept_from, kept_until, limit)
+            })
             .boxed()
     }
 
@@ -225,57 +250,69 @@ impl Database for SqliteStore {
 
     fn read<W: SharedValue, T: SharedValue>(
         &self,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
-        async move { self.readers.read(|on| done(work(on, &what))) }.boxed()
+        async move {
+            self.readers
+                .read(|connection| finish(work(connection, &input)))
+        }
+        .boxed()
     }
 
     fn read_slowly<W: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
-        let reads = match kind {
+        let slow_reads = match kind {
             SlowRead::LargePages => &self.large_pages,
             SlowRead::Searches => &self.searches,
             SlowRead::Followers => &self.followers,
             SlowRead::Offers => &self.offers,
             SlowRead::Counts => &self.counts,
         };
-        let read = reads.read_in_turn(move |on| done(work(on, &what)));
-        read.map_ok(|(done, _turn)| done).boxed()
+        slow_reads
+            .read_in_turn(move |connection| finish(work(connection, &input)))
+            .map_ok(|(value, _turn)| value)
+            .boxed()
     }
 
     fn search<W: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
-        self.read_slowly(kind, what, work)
+        self.read_slowly(kind, input, work)
     }
 
     fn write<W: SharedValue, T: SharedValue>(
         &self,
-        what: W,
+        input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
-        self.writer.write(move |on| done(work(on, &what))).boxed()
+        self.writer
+            .write(move |connection| finish(work(connection, &input)))
+            .boxed()
     }
 
     fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
-        what: W,
+        input: W,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
     ) -> StoreFuture<'_, Result<T, R>> {
-        let once = move |on: &mut Connection| match done(work(on, &what))? {
-            Ok(id) => done(show(on, &id)).map(Ok),
-            Err(refusal) => Ok(Err(refusal)),
-        };
-        self.writer.write(once).boxed()
+        self.writer
+            .write(move |connection| {
+                let id = match finish(work(connection, &input))? {
+                    Ok(id) => id,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
+                finish(show(connection, &id)).map(Ok)
+            })
+            .boxed()
     }
 }
 

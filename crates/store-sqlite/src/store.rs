@@ -1,4 +1,4 @@
-//! One connection that writes, and a few that read; whether the store can write, and its metrics.
+//! The store: one connection that writes, and a few that read.
 
 use std::{
     future::pending,
@@ -15,11 +15,11 @@ use petstore_observe::metrics::Exposition;
 use petstore_store::{Health, OpenError, OpenMode, StoreError};
 
 use super::{
-    connection::Connection, file::Files, file_identity::device_and_inode, opening,
-    readers::Readers, slow_reads::SlowReads, writer::Writer,
+    connection::Connection, file::Files, file_identity::FileIdentity, opening, readers::Readers,
+    slow_reads::SlowReads, writer::Writer,
 };
 
-const INSERT: &str =
+const INSERT_TRIAL: &str =
     "INSERT INTO pets (name, category_id, status) VALUES ('trial', 0, 'available')";
 
 /// A catalogue in one SQLite file.
@@ -29,15 +29,16 @@ pub struct SqliteStore {
     pub(super) readers: Readers,
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
-    /// Those of the log, so that no search delays the clients that follow it.
+    /// The reads of the log, so that no search delays the clients that follow it.
     pub(super) followers: SlowReads,
-    /// Those of the public, so that they delay no member of the staff and no program.
+    /// The reads of the public, so that they delay no member of the staff and no program.
     pub(super) offers: SlowReads,
     pub(super) counts: SlowReads,
     pub(super) batches: SlowReads,
-    pub(super) unmerged: AtomicU64,
+    /// The number of animals that a search reads one by one.
+    pub(super) unmerged_animals: AtomicU64,
     pub(super) writer: Writer,
-    pub(super) wal: PathBuf,
+    pub(super) wal_path: PathBuf,
     pub(super) etag_key: [u8; 32],
 }
 
@@ -48,81 +49,82 @@ impl SqliteStore {
     ///
     /// See [`OpenError`]. After an error, nothing was changed.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        let before = device_and_inode(path).ok();
-        let (mut writing, wal_index) = opening::open_for_writing(path, mode)?;
+        let cannot_open = |error| opening::cannot_open(&path.display().to_string(), error);
+        let former_identity = FileIdentity::read(path).ok();
+        let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
-        let waits = readers.waiting_writer();
         let waiting_writer = readers.waiting_writer();
-        opening::wait_for_locks(&mut writing, opening::BUSY_TIMEOUT, move || waits.begin())
-            .map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
-        let slow_reads = || SlowReads::open(path);
-        let large_pages = slow_reads()?;
-        let searches = slow_reads()?;
-        let followers = slow_reads()?;
-        let offers = slow_reads()?;
-        let counts = slow_reads()?;
-        let batches = slow_reads()?;
-        let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
-        let etag_key =
-            key.map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
-        let in_file = |cause| OpenError::Io {
-            path: path.display().to_string(),
-            cause: Arc::new(cause),
-        };
-        let files = Files::open(path, wal_index).map_err(in_file)?;
+        let handle = waiting_writer.clone();
+        opening::wait_for_locks(&mut connection, opening::BUSY_TIMEOUT, move || {
+            handle.begin();
+        })
+        .map_err(cannot_open)?;
+        let etag_key = connection
+            .query_row("SELECT key FROM etag_key", [], |row| row.get(0))
+            .map_err(cannot_open)?;
+
+        let files = Files::open(path, wal_index).map_err(|error| io_error(path, error))?;
         // A restore may have replaced the file while this waited for it.
-        if before.is_some_and(|before| !files.is(before)) {
-            return Err(in_file(io::Error::other("it was replaced meanwhile")));
+        if let Some(identity) = former_identity
+            && !files.has_identity(identity)
+        {
+            let error = io::Error::other("it was replaced meanwhile");
+            return Err(io_error(path, error));
         }
-        let wal = files.wal().to_owned();
-        let writer = Writer::start(writing, files, waiting_writer).map_err(in_file)?;
         Ok(Self {
             readers,
-            large_pages,
-            searches,
-            followers,
-            offers,
-            counts,
-            batches,
-            unmerged: AtomicU64::default(),
-            writer,
-            wal,
+            large_pages: SlowReads::open(path)?,
+            searches: SlowReads::open(path)?,
+            followers: SlowReads::open(path)?,
+            offers: SlowReads::open(path)?,
+            counts: SlowReads::open(path)?,
+            batches: SlowReads::open(path)?,
+            unmerged_animals: AtomicU64::default(),
+            wal_path: files.wal_path().to_owned(),
+            writer: Writer::start(connection, files, waiting_writer)
+                .map_err(|error| io_error(path, error))?,
             etag_key,
         })
+    }
+}
+
+fn io_error(path: &Path, error: io::Error) -> OpenError {
+    OpenError::Io {
+        path: path.display().to_string(),
+        cause: Arc::new(error),
     }
 }
 
 #[async_trait]
 impl Health for SqliteStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
-        self.writer.write(|on| try_to_insert(on)).await
+        self.writer
+            .write(|connection| try_to_insert(connection))
+            .await
     }
 
     async fn wait_for_end(&self) -> StoreError {
-        let mut ended = self.writer.ended();
-        match ended
-            .wait_for(Option::is_some)
-            .await
-            .ok()
-            .and_then(|change| change.clone())
+        let mut end_of_use = self.writer.end_of_use();
+        if let Ok(change) = end_of_use.wait_for(Option::is_some).await
+            && let Some(change) = change.clone()
         {
-            Some(change) => change.into(),
-            // The store is being closed.
-            None => pending().await,
+            return change.into();
         }
+        // The store is being closed.
+        pending().await
     }
 
     fn expose(&self, page: &mut Exposition) {
         self.writer.expose(page);
-        let size = self.wal.metadata().map_or(0, |wal| wal.len());
+        let wal_size = self.wal_path.metadata().map_or(0, |wal| wal.len());
         page.number(
             "petstore_wal_size_bytes",
             "The size of the write-ahead log.",
-            size,
+            wal_size,
         );
         let help = "New and changed animals that a search reads one by one.";
-        let unmerged = self.unmerged.load(Ordering::Relaxed);
-        page.number("petstore_search_unmerged_animals", help, unmerged);
+        let unmerged_animals = self.unmerged_animals.load(Ordering::Relaxed);
+        page.number("petstore_search_unmerged_animals", help, unmerged_animals);
     }
 }
 
@@ -130,6 +132,6 @@ impl Health for SqliteStore {
 /// restored.
 fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("SAVEPOINT trial")?;
-    connection.execute(INSERT, [])?;
+    connection.execute(INSERT_TRIAL, [])?;
     connection.execute_batch("ROLLBACK TO trial; RELEASE trial")
 }

@@ -1,4 +1,4 @@
-//! A transaction that is undone unless it is committed, and the shared work in it.
+//! Transactions that are rolled back unless they are committed, and the shared work in them.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,12 +7,12 @@ use rusqlite::Error;
 
 use super::connection::Connection;
 
-/// Unlike that of rusqlite, it lends its connection to one at a time, who may send it to another
-/// thread.
+/// A transaction that is rolled back unless it is committed. Unlike a transaction of rusqlite, it lends its
+/// connection mutably, so that the connection can be sent to another thread.
 pub(super) struct Transaction<'c>(&'c mut Connection);
 
 impl<'c> Transaction<'c> {
-    /// Begins with this statement.
+    /// Begins a transaction with this statement.
     pub(super) fn begin(connection: &'c mut Connection, sql: &str) -> rusqlite::Result<Self> {
         connection.execute_batch(sql)?;
         Ok(Self(connection))
@@ -45,7 +45,7 @@ impl Drop for Transaction<'_> {
     }
 }
 
-/// Returns the result of work that never waits.
-pub(super) fn done<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
+/// Returns the result of work that never waits, although its type is a future.
+pub(super) fn finish<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
     work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
 }

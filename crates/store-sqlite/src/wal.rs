@@ -1,4 +1,4 @@
-//! The WAL that a process left behind when it did not shut down properly.
+//! Repairs the WAL that a process left behind when it did not shut down properly.
 
 use std::{error::Error, fs::OpenOptions, io, os::unix::fs::FileExt, path::Path};
 
@@ -6,8 +6,8 @@ use rusqlite::TransactionBehavior;
 
 use super::{connection::Connection, file_identity::companion, wal_index::WalIndex};
 
-/// How many bytes are rewritten at a time.
-const CHUNK: usize = 1 << 20;
+/// The number of bytes that are rewritten at a time.
+const CHUNK_LENGTH: usize = 1 << 20;
 
 /// Makes sure that everything that can be read from the WAL is on disk.
 ///
@@ -39,7 +39,7 @@ pub(super) fn make_durable(
 /// Rewrites a file with its own content.
 fn rewrite(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; CHUNK_LENGTH];
     let mut offset = 0;
     loop {
         let length = file.read_at(&mut chunk, offset)?;
@@ -61,7 +61,7 @@ mod tests {
     fn a_rewritten_file_is_the_same() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("wal");
-        for length in [0, 1, CHUNK, 2 * CHUNK + 7] {
+        for length in [0, 1, CHUNK_LENGTH, 2 * CHUNK_LENGTH + 7] {
             let content: Vec<u8> = (0..=250).cycle().take(length).collect();
             fs::write(&path, &content).unwrap();
             rewrite(&path).unwrap();

@@ -25,12 +25,12 @@ pub(super) struct WalIndex {
 }
 
 /// The size of the header, in bytes.
-const SIZE: usize = 48;
+const HEADER_SIZE: usize = 48;
 
 /// The version of the database: its header, or without a [`WalIndex`] another number that changes
 /// with every commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FileVersion(pub(super) [u8; SIZE]);
+pub(super) struct FileVersion(pub(super) [u8; HEADER_SIZE]);
 
 /// The size of the mapping: the header, its copy, and the state of checkpoints.
 pub(super) const INDEX_HEADER: usize = 136;
@@ -40,14 +40,14 @@ pub(super) const INDEX_HEADER: usize = 136;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Checkpoints {
     wal: u64,
-    done: u32,
-    attempted: u32,
+    complete_until: u32,
+    attempted_until: u32,
 }
 
 impl Checkpoints {
     /// Whether no checkpoint is running or was interrupted.
     pub(super) fn are_at_rest(&self) -> bool {
-        self.done == self.attempted
+        self.complete_until == self.attempted_until
     }
 }
 
@@ -60,12 +60,14 @@ impl WalIndex {
         if file.metadata()?.len() < INDEX_HEADER as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mapped = FileOffset::from_arc(file, 0);
-        let read = ProtFlags::READ.bits().cast_signed();
-        let shared = MapFlags::SHARED.bits().cast_signed();
-        let mapped = MmapRegion::<()>::build(Some(mapped), INDEX_HEADER, read, shared);
-        let mapped = Box::leak(Box::new(mapped.map_err(io::Error::other)?));
-        let word = |at| mapped.get_atomic_ref(at).map_err(io::Error::other);
+        let start = FileOffset::from_arc(file, 0);
+        let protection = ProtFlags::READ.bits().cast_signed();
+        let flags = MapFlags::SHARED.bits().cast_signed();
+        let region = MmapRegion::<()>::build(Some(start), INDEX_HEADER, protection, flags)
+            .map_err(io::Error::other)?;
+        // The mapping lasts as long as the process, so that its words can be read without a lock.
+        let region = Box::leak(Box::new(region));
+        let word = |position| region.get_atomic_ref(position).map_err(io::Error::other);
         let header = [
             word(0)?,
             word(8)?,
@@ -83,39 +85,38 @@ impl WalIndex {
     /// Returns the version in the file, and the page up to which the WAL is in the database; `None`
     /// if the header is being written.
     pub(super) fn parse(content: &[u8; INDEX_HEADER]) -> Option<(FileVersion, u32)> {
-        let (header, rest) = content.split_first_chunk::<SIZE>()?;
-        let (copy, rest) = rest.split_first_chunk::<SIZE>()?;
-        let checkpointed = u32::from_ne_bytes(*rest.first_chunk()?);
-        (header == copy).then_some((FileVersion(*header), checkpointed))
+        let (header, after_header) = content.split_first_chunk::<HEADER_SIZE>()?;
+        let (copy, after_copy) = after_header.split_first_chunk::<HEADER_SIZE>()?;
+        if header != copy {
+            return None;
+        }
+        let checkpointed_pages = u32::from_ne_bytes(*after_copy.first_chunk()?);
+        Some((FileVersion(*header), checkpointed_pages))
     }
 
     /// Returns the progress of checkpoints.
     pub(super) fn checkpoints(&self) -> Checkpoints {
-        let first_half = |word: &AtomicU64| {
-            let [a, b, c, d, ..] = word.load(Acquire).to_ne_bytes();
-            u32::from_ne_bytes([a, b, c, d])
-        };
-        // Reads `attempted` first: during a checkpoint, it is ahead of `done`.
-        let attempted = first_half(self.checkpoints[1]);
-        let done = first_half(self.checkpoints[0]);
+        // This reads `attempted_until` first: during a checkpoint, it is ahead of `complete_until`.
+        let attempted_until = first_half(self.checkpoints[1]);
+        let complete_until = first_half(self.checkpoints[0]);
         Checkpoints {
             wal: self.header[4].load(Acquire),
-            done,
-            attempted,
+            complete_until,
+            attempted_until,
         }
     }
 
     /// Returns the header, which is the version of the database. A header that is read while a
     /// commit rewrites it differs from all others.
     pub(super) fn version(&self) -> FileVersion {
-        let mut header = [0; SIZE];
+        let mut header = [0; HEADER_SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.header) {
             bytes.copy_from_slice(&word.load(Acquire).to_ne_bytes());
         }
         FileVersion(header)
     }
 
-    /// Returns the number of pages in the WAL at this version (`mxFrame`), including those that a
+    /// Returns the number of pages in the WAL at this version (`mxFrame`), including the pages that a
     /// checkpoint has copied.
     pub(super) fn pages_in_wal(FileVersion(header): &FileVersion) -> u32 {
         u32::from_ne_bytes([header[16], header[17], header[18], header[19]])
@@ -153,4 +154,10 @@ impl WalIndex {
         let FileVersion(header) = self.version();
         header[8..12] != [0; 4]
     }
+}
+
+/// Returns the number in the first four bytes of a word.
+fn first_half(word: &AtomicU64) -> u32 {
+    let [first, second, third, fourth, ..] = word.load(Acquire).to_ne_bytes();
+    u32::from_ne_bytes([first, second, third, fourth])
 }

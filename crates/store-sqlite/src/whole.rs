@@ -15,25 +15,28 @@ use rusqlite::{Error, Row, types::ValueRef};
 
 use super::{
     connection::Connection, errors::is_damage, migrations, opening, plans, rows, sql,
-    transaction::done,
+    transaction::finish,
 };
 
-/// See `petstore_databases::fields_of_new_database`.
+/// Returns the fields that the migrations create in a new database.
 pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
     let mut connection = Connection::open_in_memory()?;
     migrations::create(&connection)?;
-    done(fields::read_fields(&mut connection).boxed())
+    finish(fields::read_fields(&mut connection).boxed())
 }
 
-/// See `petstore_databases::snapshot`.
+/// Opens a connection that sees the database at `path` at one moment. It changes nothing.
 pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
     let connection = opening::open_untouched(path, OpenMode::AsIs)?;
-    // The first read takes the snapshot.
-    let begun = connection
-        .execute_batch("BEGIN")
-        .and_then(|()| connection.query_row("SELECT count(*) FROM api_keys", [], |_| Ok(())));
-    begun.map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
+    begin_snapshot(&connection)
+        .map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
     Ok(connection)
+}
+
+/// Begins a transaction. The first read takes its snapshot.
+fn begin_snapshot(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN")?;
+    connection.query_row("SELECT count(*) FROM api_keys", [], |_| Ok(()))
 }
 
 impl CatalogueConnection for Connection {
@@ -47,15 +50,15 @@ impl CatalogueConnection for Connection {
         FROM sqlite_sequence";
 
     fn status_clause(status: PetStatus) -> String {
-        rows::of_status(status) + " ORDER BY id"
+        rows::status_clause(status) + " ORDER BY id"
     }
 
     fn select_all(table: Table) -> String {
         plans::select_all(table)
     }
 
-    fn run<W: Sync, T>(&mut self, what: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {
-        done(work(self, what))
+    fn run<W: Sync, T>(&mut self, input: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {
+        finish(work(self, input))
     }
 
     fn for_each_row(
@@ -70,7 +73,7 @@ impl CatalogueConnection for Connection {
     fn values<'r>(row: &'r Row<'_>) -> rusqlite::Result<Vec<Value<'r>>> {
         let columns = 0..row.as_ref().column_count();
         columns
-            .map(|at| Ok(rows::any_value(row.get_ref(at)?)?))
+            .map(|column| Ok(rows::any_value(row.get_ref(column)?)?))
             .collect()
     }
 

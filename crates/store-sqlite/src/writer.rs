@@ -23,7 +23,7 @@ use tokio::sync::{
 use super::{
     checkpoints::Checkpoints,
     connection::Connection,
-    distrust::{Distrust, Ended},
+    distrust::{Distrust, EndOfUse},
     file::Files,
     newest::Newest,
     readers::WaitingWriter,
@@ -31,12 +31,12 @@ use super::{
     writer_metrics::WriterMetrics,
 };
 
-/// How many writes may wait, in addition to those that are being committed. Further writes are
+/// The number of writes that may wait, in addition to the batch that is being committed. Further writes are
 /// rejected.
 const QUEUE_LENGTH: usize = 1024;
 
-/// Committing fewer writes than this costs more than the writes themselves.
-const FEW: usize = 16;
+/// The number of writes below which their commit costs more than the writes themselves.
+const SMALL_BATCH: usize = 16;
 
 /// Returns the error of a write after SQLite has undone the writes before it.
 fn transaction_lost() -> StoreError {
@@ -45,13 +45,17 @@ fn transaction_lost() -> StoreError {
     ))
 }
 
+fn writer_stopped() -> StoreError {
+    StoreError::Internal(cause("the writer has stopped"))
+}
+
 /// A write that waits, or that is in a transaction without a commit yet.
 trait Job: Send {
     /// Does the write, and keeps its result in place of that of an earlier attempt.
     fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
 
     /// Sends the result of the write to its caller, after the result of the commit.
-    fn acknowledge(self: Box<Self>, committed: Result<(), StoreError>);
+    fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>);
 }
 
 /// A write for a caller.
@@ -72,9 +76,9 @@ where
         }
     }
 
-    fn acknowledge(self: Box<Self>, committed: Result<(), StoreError>) {
-        let result = match (self.result, committed) {
-            // An error of the write itself is more specific than that of the commit.
+    fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>) {
+        let result = match (self.result, commit_result) {
+            // An error of the write itself is more specific than an error of the commit.
             (Some(result), Ok(())) | (Some(result @ Err(_)), Err(_)) => result,
             (_, Err(error)) => Err(error),
             (None, Ok(())) => return,
@@ -84,29 +88,31 @@ where
     }
 }
 
+/// The handle to the thread that writes.
 pub(super) struct Writer {
     metrics: Arc<WriterMetrics>,
     /// `None` only while dropping.
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<thread::JoinHandle<()>>,
-    ended: Ended,
+    end_of_use: EndOfUse,
 }
 
 impl Writer {
+    /// Starts the thread, which ends when the writer is dropped.
     pub(super) fn start(
         connection: Connection,
         files: Files,
-        waiting: WaitingWriter,
+        waiting_writer: WaitingWriter,
     ) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
         let metrics = Arc::new(WriterMetrics::default());
         let distrust = Distrust::default();
-        let ended = distrust.ended();
+        let end_of_use = distrust.end_of_use();
         let committer = Committer {
             connection,
             newest: Newest::default(),
             files,
-            waiting,
+            waiting_writer,
             metrics: Arc::clone(&metrics),
         };
         let thread = thread::Builder::new()
@@ -116,7 +122,7 @@ impl Writer {
             metrics,
             queue: Some(queue),
             thread: Some(thread),
-            ended,
+            end_of_use,
         })
     }
 
@@ -147,23 +153,24 @@ impl Writer {
     }
 
     /// Returns the end of the use of the store, if somebody changes its files.
-    pub(super) fn ended(&self) -> Ended {
-        self.ended.clone()
+    pub(super) fn end_of_use(&self) -> EndOfUse {
+        self.end_of_use.clone()
     }
 
     /// Writes the metrics of the writer.
     pub(super) fn expose(&self, page: &mut Exposition) {
-        let waiting = self
+        let queue_length = self
             .queue
             .as_ref()
             .map_or(0, |queue| QUEUE_LENGTH - queue.capacity());
         let help = "Writes that wait for the writer.";
-        page.number("petstore_writer_queue_length", help, waiting);
+        page.number("petstore_writer_queue_length", help, queue_length);
         let help = "How many writes may wait.";
         page.number("petstore_writer_queue_limit", help, QUEUE_LENGTH);
         self.metrics.expose(page);
     }
 
+    /// Adds a write to the queue, and waits for its result.
     async fn enqueue<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut Connection, &mut Newest) -> Result<T, StoreError> + Send + 'static,
@@ -174,16 +181,16 @@ impl Writer {
             result: None,
             caller,
         });
-        let stopped = || StoreError::Internal(cause("the writer has stopped"));
-        match self.queue.as_ref().ok_or_else(stopped)?.try_send(job) {
+        let queue = self.queue.as_ref().ok_or_else(writer_stopped)?;
+        match queue.try_send(job) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
                 self.metrics.refusals.count();
                 return Err(StoreError::Overloaded);
             }
-            Err(TrySendError::Closed(_)) => return Err(stopped()),
+            Err(TrySendError::Closed(_)) => return Err(writer_stopped()),
         }
-        receiver.await.unwrap_or_else(|_| Err(stopped()))
+        receiver.await.unwrap_or_else(|_| Err(writer_stopped()))
     }
 }
 
@@ -197,15 +204,16 @@ impl Drop for Writer {
     }
 }
 
+/// Commits batches of writes until the queue is closed.
 fn run(mut committer: Committer, mut distrust: Distrust, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
     let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
-        if batch.len() < FEW {
+        if batch.len() < SMALL_BATCH {
             // If this thread shares a core with the runtime threads, this lets them run first, and
             // their writes join this batch. If it has its own core, this takes almost no time.
             thread::yield_now();
-            fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
+            extend_to_limit(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
         let has_committed = committer.commit(&mut batch);
         distrust.handle_change(&committer.connection, &committer.files);
@@ -217,24 +225,25 @@ fn run(mut committer: Committer, mut distrust: Distrust, mut jobs: mpsc::Receive
 
 /// Adds more writes to the batch, up to its limit, so that a steady stream of writes cannot delay
 /// the first commit.
-fn fill_up<T>(batch: &mut Vec<T>, more: impl Iterator<Item = T>) {
-    batch.extend(more.take(QUEUE_LENGTH.saturating_sub(batch.len())));
+fn extend_to_limit<T>(batch: &mut Vec<T>, waiting_jobs: impl Iterator<Item = T>) {
+    let room = QUEUE_LENGTH.saturating_sub(batch.len());
+    batch.extend(waiting_jobs.take(room));
 }
 
 /// The failure of a transaction.
 enum Failure {
-    /// Nothing was committed, because one of the writes had all of them undone, or the disk was full.
+    /// Nothing was committed, because one of the writes made SQLite undo all of them, or the disk was full.
     Undone(StoreError),
     /// No write began, or it is unknown whether they were committed.
     Final(StoreError),
 }
 
-/// Commits batches of writes.
+/// The part of the thread that commits batches of writes.
 struct Committer {
     connection: Connection,
     newest: Newest,
     files: Files,
-    waiting: WaitingWriter,
+    waiting_writer: WaitingWriter,
     metrics: Arc<WriterMetrics>,
 }
 
@@ -255,9 +264,12 @@ impl Committer {
             let is_final = matches!(outcome, Err(Failure::Final(_)));
             has_changes |= acknowledge(&mut single, outcome);
             if is_final {
-                // Each of the others could wait for the same lock.
-                let mut others: Vec<_> = jobs.collect();
-                acknowledge(&mut others, Err(Failure::Undone(transaction_lost())));
+                // Each of the remaining jobs could wait for the same lock.
+                let mut remaining_jobs: Vec<_> = jobs.collect();
+                acknowledge(
+                    &mut remaining_jobs,
+                    Err(Failure::Undone(transaction_lost())),
+                );
                 break;
             }
         }
@@ -275,40 +287,42 @@ impl Committer {
         outcome
     }
 
+    /// Runs every job of the batch in one transaction, and commits it.
     fn run_and_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
         let Self {
             connection,
             newest,
             files,
-            waiting,
+            waiting_writer,
             metrics,
         } = self;
-        let begun = begin(connection, newest, files);
-        waiting.end();
-        let mut transaction = begun.map_err(Failure::Final)?;
+        let result = begin(connection, newest, files);
+        waiting_writer.end();
+        let mut transaction = result.map_err(Failure::Final)?;
         let changes_before = transaction.total_changes();
         for job in batch.iter_mut() {
             job.run(&mut transaction, newest);
         }
         let has_changes = transaction.total_changes() != changes_before;
-        let size = has_changes.then_some(batch.len());
-        metrics.time_commit(size, || finish(transaction, files))?;
+        let batch_size = if has_changes { Some(batch.len()) } else { None };
+        metrics.time_commit(batch_size, || commit(transaction, files))?;
         Ok(has_changes)
     }
 }
 
 /// Sends the results of all jobs to their callers. Returns whether anything was committed.
 fn acknowledge(batch: &mut Vec<Box<dyn Job>>, outcome: Result<bool, Failure>) -> bool {
-    let (has_changes, committed) = match outcome {
+    let (has_changes, commit_result) = match outcome {
         Ok(has_changes) => (has_changes, Ok(())),
         Err(Failure::Undone(error) | Failure::Final(error)) => (false, Err(error)),
     };
     for job in batch.drain(..) {
-        job.acknowledge(committed.clone());
+        job.acknowledge(commit_result.clone());
     }
     has_changes
 }
 
+/// Begins the transaction of a batch, when the files are still the open ones.
 fn begin<'c>(
     connection: &'c mut Connection,
     newest: &mut Newest,
@@ -323,14 +337,15 @@ fn begin<'c>(
     Ok(transaction)
 }
 
-fn finish(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure> {
+/// Commits the transaction of a batch, and checks the files afterwards.
+fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure> {
     if transaction.is_autocommit() {
         return Err(Failure::Undone(transaction_lost()));
     }
     transaction
         .commit()
         .map_err(|error| match error.sqlite_error_code() {
-            // Then the last page of the transaction is not in the WAL.
+            // On a full disk, the last page of the transaction is not in the WAL.
             Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
             // The whole transaction may be in the WAL. As long as this process lives, the next commit
             // overwrites it. If the process dies first, the next one reads it.
@@ -346,15 +361,15 @@ fn in_savepoint<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
-    let begin =
-        |connection: &mut Connection| connection.prepare_cached("SAVEPOINT job")?.execute([]);
-    in_transaction(connection, begin)?;
-    let done = in_transaction(connection, work);
-    if !connection.is_autocommit() && end_savepoint(connection, done.is_ok()).is_err() {
-        // The changes of this job can no longer be separated from the others.
+    in_transaction(connection, |connection| {
+        connection.prepare_cached("SAVEPOINT job")?.execute([])
+    })?;
+    let result = in_transaction(connection, work);
+    if !connection.is_autocommit() && end_savepoint(connection, result.is_ok()).is_err() {
+        // The changes of this job can no longer be separated from the changes of other jobs.
         let _ = connection.execute_batch("ROLLBACK");
     }
-    done
+    result
 }
 
 /// Runs `work`, and undoes the whole transaction if it fails after it has written.
@@ -363,14 +378,15 @@ fn without_savepoint<T>(
     newest: &mut Newest,
     work: impl FnOnce(&Connection, &mut Newest) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
-    let before = connection.total_changes();
-    let done = in_transaction(connection, |connection| work(connection, newest));
-    if done.is_err() && connection.total_changes() != before {
+    let changes_before = connection.total_changes();
+    let result = in_transaction(connection, |connection| work(connection, newest));
+    if result.is_err() && connection.total_changes() != changes_before {
         let _ = connection.execute_batch("ROLLBACK");
     }
-    done
+    result
 }
 
+/// Runs `work` in the open transaction. A panic is an error.
 fn in_transaction<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
@@ -381,11 +397,12 @@ fn in_transaction<T>(
         return Err(transaction_lost());
     }
     match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
-        Ok(done) => done.map_err(StoreError::from),
+        Ok(result) => result.map_err(StoreError::from),
         Err(_) => Err(StoreError::Internal(cause("a write panicked"))),
     }
 }
 
+/// Ends the savepoint of a job. Undoes its changes unless `keep`.
 fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     if !keep {
         connection.prepare_cached("ROLLBACK TO job")?.execute([])?;

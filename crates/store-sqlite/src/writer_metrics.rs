@@ -1,9 +1,9 @@
-//! Metrics of the writer.
+//! Measures the batches of the writer.
 
 use petstore_domain::{Clock, SystemClock};
 use petstore_observe::metrics::{Counter, Exposition, Histogram};
 
-/// Counts batches of writes and their commits.
+/// The metrics of batches of writes and their commits.
 pub(super) struct WriterMetrics {
     batch_sizes: Histogram,
     commits: Histogram,
@@ -23,23 +23,23 @@ impl Default for WriterMetrics {
 }
 
 impl WriterMetrics {
-    /// Commits a batch of this many writes and measures it. A batch without changes is not
-    /// measured.
+    /// Calls `commit`, and measures it with the number of writes in its batch. A batch without changes has
+    /// no number, and is not measured.
     pub(super) fn time_commit<E>(
         &self,
-        batch: Option<usize>,
+        batch_size: Option<usize>,
         commit: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(size) = batch else {
+        let Some(batch_size) = batch_size else {
             return commit();
         };
         // This is the real time that the disk takes, whichever clock the service uses.
-        let started = SystemClock.instant();
-        let done = commit();
-        self.commits
-            .observe(SystemClock.instant().saturating_duration_since(started));
-        self.batch_sizes.observe_size(size);
-        done
+        let start = SystemClock.instant();
+        let result = commit();
+        let duration = SystemClock.instant().saturating_duration_since(start);
+        self.commits.observe(duration);
+        self.batch_sizes.observe_size(batch_size);
+        result
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {

@@ -51,12 +51,12 @@ async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
     let (release, holding) = hold(&writer);
     let (_, a, b, c, ()) = tokio::join!(
         holding,
-        writer.write(|on| insert(on, 1)),
+        writer.write(|connection| insert(connection, 1)),
         writer.write(|connection| {
             insert(connection, 2)?;
             insert(connection, 1)
         }),
-        writer.write(|on| insert(on, 3)),
+        writer.write(|connection| insert(connection, 3)),
         async { drop(release) },
     );
     assert!(a.is_ok());
@@ -85,9 +85,9 @@ async fn when_a_write_undoes_the_transaction_the_others_are_done_again() {
     let (release, holding) = hold(&writer);
     let (_, before, undoing, after, ()) = tokio::join!(
         holding,
-        writer.write(|on| insert(on, 1)),
+        writer.write(|connection| insert(connection, 1)),
         writer.write(|connection| connection.execute("ROLLBACK", [])),
-        writer.write(|on| insert(on, 3)),
+        writer.write(|connection| insert(connection, 3)),
         async { drop(release) },
     );
     assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
@@ -106,10 +106,10 @@ async fn a_write_without_a_savepoint_that_fails_after_it_has_written_does_not_af
     };
     let (_, a, b, c, d, ()) = tokio::join!(
         holding,
-        writer.write(|on| insert(on, 1)),
+        writer.write(|connection| insert(connection, 1)),
         writer.write_without_savepoint(fails_at_once),
         writer.write_without_savepoint(fails_later),
-        writer.write(|on| insert(on, 3)),
+        writer.write(|connection| insert(connection, 3)),
         async { drop(release) },
     );
     assert!(b.is_err() && c.is_err());
@@ -130,9 +130,9 @@ async fn a_write_for_which_the_disk_has_no_room_does_not_affect_the_others() {
     let (_, _, before, full, after, ()) = tokio::join!(
         holding,
         writer.write(limit),
-        writer.write(|on| insert(on, 1)),
-        writer.write(|on| on.execute(fills, [])),
-        writer.write(|on| insert(on, 3)),
+        writer.write(|connection| insert(connection, 1)),
+        writer.write(|connection| connection.execute(fills, [])),
+        writer.write(|connection| insert(connection, 3)),
         async { drop(release) },
     );
     assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
@@ -150,7 +150,7 @@ async fn a_full_queue_rejects_at_once() {
     // The held job may or may not have left the queue yet.
     let rejected = loop {
         let number = i64::try_from(waiting.len()).unwrap();
-        let mut write = Box::pin(writer.write(move |on| insert(on, number)));
+        let mut write = Box::pin(writer.write(move |connection| insert(connection, number)));
         match futures_util::poll!(write.as_mut()) {
             std::task::Poll::Ready(rejected) => break rejected,
             std::task::Poll::Pending => waiting.push(write),
@@ -169,8 +169,8 @@ async fn a_full_queue_rejects_at_once() {
 
 #[test]
 fn a_batch_stays_within_its_limit_however_many_writes_come() {
-    let mut batch = vec![0; FEW - 1];
-    fill_up(&mut batch, 0..10 * QUEUE_LENGTH);
+    let mut batch = vec![0; SMALL_BATCH - 1];
+    extend_to_limit(&mut batch, 0..10 * QUEUE_LENGTH);
     assert_eq!(batch.len(), QUEUE_LENGTH);
 }
 
@@ -180,7 +180,7 @@ async fn a_queued_write_is_not_done_if_its_caller_is_gone() {
     let (release, holding) = hold(&writer);
     let mut holding = Box::pin(holding);
     assert!(futures_util::poll!(holding.as_mut()).is_pending());
-    let mut write = Box::pin(writer.write(|on| insert(on, 1)));
+    let mut write = Box::pin(writer.write(|connection| insert(connection, 1)));
     assert!(futures_util::poll!(write.as_mut()).is_pending());
     drop(write);
     drop(release);

@@ -27,7 +27,7 @@ const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES
 const ERASE_CONTACT: &str = "DELETE FROM order_contacts WHERE order_id = ?1";
 const ADD_PHOTO: &str = "INSERT INTO photos (id, pet_id) VALUES (?1, ?2)";
 const DROP_PHOTO: &str = "DELETE FROM photos WHERE id = ?1 AND pet_id = ?2";
-const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
+const RELEASE_PET: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
 /// Writes a decision about what this transaction has read, so each change is of exactly one row.
 pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
@@ -55,7 +55,11 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
         }
     }
     if let Some(order) = decision.releases {
-        expect_one(connection.prepare_cached(RELEASE)?.execute([order.get()])?)?;
+        expect_one(
+            connection
+                .prepare_cached(RELEASE_PET)?
+                .execute([order.get()])?,
+        )?;
     }
     Ok(())
 }
@@ -70,24 +74,24 @@ pub(in super::super) fn insert(
     write_contact(connection, None, resource)
 }
 
-/// Records the photos that an animal has lost, and those that it has gained.
+/// Writes the photos that an animal has lost, and the photos that it has gained.
 pub(in super::super) fn write_photos(
     connection: &Connection,
     before: Option<&Resource>,
     after: Option<&Resource>,
 ) -> rusqlite::Result<()> {
-    let before = photos(before);
-    let after = photos(after);
-    if before == after {
+    let (former_pet, former_photos) = photos(before);
+    let (pet, new_photos) = photos(after);
+    if former_pet == pet && former_photos == new_photos {
         return Ok(());
     }
-    for (statement, (id, photos), (_, others)) in
-        [(DROP_PHOTO, before, after), (ADD_PHOTO, after, before)]
-    {
-        for photo in photos.missing_in(others) {
-            let mut write = connection.prepare_cached(statement)?;
-            expect_one(write.execute((photo.to_string(), id))?)?;
-        }
+    for photo in former_photos.missing_in(new_photos) {
+        let mut drop_photo = connection.prepare_cached(DROP_PHOTO)?;
+        expect_one(drop_photo.execute((photo.to_string(), former_pet))?)?;
+    }
+    for photo in new_photos.missing_in(former_photos) {
+        let mut add_photo = connection.prepare_cached(ADD_PHOTO)?;
+        expect_one(add_photo.execute((photo.to_string(), pet))?)?;
     }
     Ok(())
 }
@@ -102,47 +106,58 @@ fn write_contact(
     let Resource::Order(order) = after else {
         return Ok(());
     };
-    let former = before
+    let former_contact = before
         .and_then(Resource::order)
         .and_then(|order| order.contact.as_ref());
-    if former == order.contact.as_ref() {
+    if former_contact == order.contact.as_ref() {
         return Ok(());
     }
-    if former.is_some() {
+    if former_contact.is_some() {
         connection.pragma_update(None, "secure_delete", true)?;
     }
     let id = order.id.get();
-    let written = match &order.contact {
+    let result = match &order.contact {
         Some(contact) => connection
             .prepare_cached(SET_CONTACT)
             .and_then(|mut set| set.execute((id, contact.as_str()))),
         None => connection.execute(ERASE_CONTACT, [id]),
     };
-    if former.is_some() {
+    if former_contact.is_some() {
         connection.pragma_update(None, "secure_delete", false)?;
     }
-    expect_one(written?)
+    expect_one(result?)
 }
 
-/// Writes only the columns that change, so that SQLite does not write to the indexes of the others.
-/// `OR FAIL`, so that it does not copy each page to undo this statement: after an error, the writer
-/// undoes all that was written.
+/// Writes only the columns that change, so that SQLite does not write to the indexes of the other columns.
+///
+/// The statement has `OR FAIL`, so that SQLite does not copy each page to undo it: after an error, the
+/// writer undoes everything.
 fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusqlite::Result<()> {
     let table = Table::from_resource(after);
-    let old = values(before);
-    let new = values(after);
-    let id = old[0];
-    let changed = table.columns().into_iter().zip(old.into_iter().zip(new));
-    let changed = changed.filter(|(_, (old, new))| old != new);
-    let (columns, mut written): (Vec<_>, Vec<_>) = changed.map(|(of, (_, new))| (of, new)).unzip();
-    let columns = columns.join(" = ?, ");
-    let update = format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
-    written.extend([id, Value::Integer(before.version())]);
-    expect_one(
-        connection
-            .prepare_cached(&update)?
-            .execute(params_from_iter(written))?,
-    )?;
+    let former_values = values(before);
+    let id = former_values[0];
+    let mut changed_columns = Vec::new();
+    let mut parameters = Vec::new();
+    let new_values = values(after).into_iter();
+    for ((column, former_value), new_value) in table
+        .columns()
+        .into_iter()
+        .zip(former_values)
+        .zip(new_values)
+    {
+        if new_value != former_value {
+            changed_columns.push(column);
+            parameters.push(new_value);
+        }
+    }
+    parameters.push(id);
+    parameters.push(Value::Integer(before.version()));
+
+    let columns = changed_columns.join(" = ?, ");
+    let statement =
+        format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
+    let mut update = connection.prepare_cached(&statement)?;
+    expect_one(update.execute(params_from_iter(parameters))?)?;
     write_contact(connection, Some(before), after)
 }
 
@@ -155,11 +170,12 @@ fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
     expect_one(connection.prepare_cached(&delete)?.execute(values)?)
 }
 
-/// Only one process writes at a time, so no other number is possible.
-pub(in super::super) fn expect_one(written: usize) -> rusqlite::Result<()> {
-    if written == 1 {
+/// Checks that a statement has written one row. Only one process writes at a time, so no other number is
+/// possible.
+pub(in super::super) fn expect_one(row_count: usize) -> rusqlite::Result<()> {
+    if row_count == 1 {
         Ok(())
     } else {
-        Err(rusqlite::Error::StatementChangedRows(written))
+        Err(rusqlite::Error::StatementChangedRows(row_count))
     }
 }

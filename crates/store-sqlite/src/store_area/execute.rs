@@ -18,7 +18,8 @@ use crate::connection::Connection;
 
 const LAST_PET: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pets'";
 
-/// See [`petstore_store::StoreArea::execute`]. Nothing is written before everything is decided.
+/// Carries out the commands of a request, like [`petstore_store::StoreArea::execute`]. Writes nothing before
+/// everything is decided.
 pub(super) fn execute(
     connection: &Connection,
     newest: &mut Newest,
@@ -28,37 +29,22 @@ pub(super) fn execute(
 ) -> rusqlite::Result<ExecutionOutcome> {
     let request = context.idempotency.as_ref();
     let is_of_rotated_key = request.is_some_and(|request| request.caller != request.lineage);
-    if is_of_rotated_key && let Some(seen) = recall(connection, context)? {
-        return Ok(seen);
+    if is_of_rotated_key && let Some(outcome) = recall(connection, context)? {
+        return Ok(outcome);
     }
     let state = match decide(connection, newest, commands, context)? {
         Ok(state) => state,
-        Err(refused) => return Ok(recall(connection, context)?.unwrap_or(refused)),
+        Err(refusal) => return Ok(recall(connection, context)?.unwrap_or(refusal)),
     };
     let response = respond(&state.decisions);
-    // The first write, so nothing has to be undone if the request was carried out before. Most
+    // This is the first write, so nothing has to be undone if the request was carried out before. Most
     // requests come once, and to look for them first would cost as much as to remember them.
     if let Some(request) = request
         && requests::remember(connection, newest, request, context.now, &response)? == 0
     {
         return recall(connection, context)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
     }
-    for decision in &state.decisions {
-        changes::write(connection, decision)?;
-    }
-    if state.fields.version > 0 {
-        let used = state.examined(commands.iter());
-        fields::write(connection, &state, &used)?;
-        if !used.is_empty() {
-            newest.forget();
-        }
-    }
-    for entry in &state.entries {
-        journal::append(connection, newest, entry, context.into())?;
-    }
-    if let Some((id, _)) = state.orders.last_key_value() {
-        newest.has_order(id.get());
-    }
+    write(connection, newest, commands, context, &state)?;
     let changes = state
         .decisions
         .into_iter()
@@ -67,9 +53,36 @@ pub(super) fn execute(
     Ok(ExecutionOutcome::Done { response, changes })
 }
 
+/// Writes the decisions about commands, and logs their changes.
+fn write(
+    connection: &Connection,
+    newest: &mut Newest,
+    commands: &[Command],
+    context: &WriteContext,
+    state: &State,
+) -> rusqlite::Result<()> {
+    for decision in &state.decisions {
+        changes::write(connection, decision)?;
+    }
+    if state.fields.version > 0 {
+        let examined_fields = state.examined(commands.iter());
+        fields::write(connection, state, &examined_fields)?;
+        if !examined_fields.is_empty() {
+            newest.forget();
+        }
+    }
+    for entry in &state.entries {
+        journal::append(connection, newest, entry, context.into())?;
+    }
+    if let Some((id, _)) = state.orders.last_key_value() {
+        newest.note_order(id.get());
+    }
+    Ok(())
+}
+
 /// Returns the refusal of commands in the present state, unless they were carried out before.
 /// Writes nothing.
-pub(super) fn refused(
+pub(super) fn find_refusal(
     connection: &Connection,
     commands: &[Command],
     context: &WriteContext,
@@ -98,7 +111,7 @@ fn decide(
     commands: &[Command],
     context: &WriteContext,
 ) -> rusqlite::Result<Result<State, ExecutionOutcome>> {
-    // As the rows will have it.
+    // The rows have no finer time.
     let now = to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
@@ -110,38 +123,19 @@ fn decide(
     Ok(Ok(state))
 }
 
-/// Reads what a command is about, unless an earlier one was about the same.
+/// Reads the rows that a command needs, unless an earlier command has read them. Returns the identifiers
+/// for new rows.
 fn read(
     connection: &Connection,
     newest: &mut Newest,
     command: &Command,
     state: &mut State,
 ) -> rusqlite::Result<NewIds> {
-    let mut new = NewIds::default();
+    let mut new_ids = NewIds::default();
     match command.subject() {
-        Subject::New => {
-            let added = state.pets.last_key_value().map(|(id, _)| id.get());
-            let last = connection
-                .prepare_cached(LAST_PET)?
-                .query_row([], |row| row.get(0))?;
-            new.pet = PetId::new(added.max(Some(last)).unwrap_or_default() + 1);
-        }
+        Subject::New => new_ids.pet = PetId::new(next_pet(connection, state)?),
         Subject::Pet(id) => read_pet(connection, id, state)?,
-        Subject::Order(id) => {
-            if !state.orders.contains_key(&id)
-                && let Some((order, pet)) = rows::get_order_with_pet(connection, id)?
-            {
-                match pet {
-                    // No other order holds it.
-                    Some(mut pet) if order.holds => {
-                        pet.order_id = (order.status == OrderStatus::Reserved).then_some(id);
-                        state.add(pet);
-                    }
-                    _ => read_pet(connection, order.pet_id, state)?,
-                }
-                state.add(order);
-            }
-        }
+        Subject::Order(id) => read_order(connection, id, state)?,
         Subject::Category(id) => {
             if !state.categories.contains_key(&id)
                 && let Some(category) = rows::get_category(connection, id)?
@@ -152,37 +146,80 @@ fn read(
     }
     if state.needs_fields(command) {
         state.fields = newest.fields(|| fields::read(connection))?;
-        for key in state.keys_to_read(command) {
-            for owner in fields::owners(connection, &key)? {
-                read_pet(connection, owner, state)?;
-                state.add_owner(key.clone(), owner);
-            }
-        }
+        read_owners(connection, command, state)?;
     }
     if matches!(command, Command::PlaceOrder(_)) {
-        let added = state.orders.last_key_value().map(|(id, _)| id.get());
-        new.order = OrderId::new(
-            added
-                .max(Some(newest.order(connection)?))
-                .unwrap_or_default()
-                + 1,
-        );
+        let mut last_id = newest.last_order(connection)?;
+        if let Some((id, _)) = state.orders.last_key_value() {
+            last_id = last_id.max(id.get());
+        }
+        new_ids.order = OrderId::new(last_id + 1);
     }
-    Ok(new)
+    Ok(new_ids)
+}
+
+/// Returns the identifier for the next animal, after the animals of earlier commands.
+fn next_pet(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
+    let mut last_id: i64 = connection
+        .prepare_cached(LAST_PET)?
+        .query_row([], |row| row.get(0))?;
+    if let Some((id, _)) = state.pets.last_key_value() {
+        last_id = last_id.max(id.get());
+    }
+    Ok(last_id + 1)
+}
+
+/// Reads an order, its animal, and the order that holds this animal.
+fn read_order(connection: &Connection, id: OrderId, state: &mut State) -> rusqlite::Result<()> {
+    if state.orders.contains_key(&id) {
+        return Ok(());
+    }
+    let Some((order, pet)) = rows::get_order_with_pet(connection, id)? else {
+        return Ok(());
+    };
+    match pet {
+        // An animal has one holder, so no other order holds it.
+        Some(mut pet) if order.holds => {
+            if order.status == OrderStatus::Reserved {
+                pet.order_id = Some(id);
+            }
+            state.add(pet);
+        }
+        _ => read_pet(connection, order.pet_id, state)?,
+    }
+    state.add(order);
+    Ok(())
+}
+
+/// Reads the animals that have the unique values of a command.
+fn read_owners(
+    connection: &Connection,
+    command: &Command,
+    state: &mut State,
+) -> rusqlite::Result<()> {
+    for key in state.keys_to_read(command) {
+        for owner in fields::owners(connection, &key)? {
+            read_pet(connection, owner, state)?;
+            state.add_owner(key.clone(), owner);
+        }
+    }
+    Ok(())
 }
 
 /// Reads an animal, and the order that holds it.
 fn read_pet(connection: &Connection, id: PetId, state: &mut State) -> rusqlite::Result<()> {
-    if !state.pets.contains_key(&id)
-        && let Some(pet) = rows::get_pet(connection, id)?
-    {
-        // None holds an available animal.
-        if pet.status != PetStatus::Available
-            && let Some(holder) = rows::get_holder(connection, id)?
-        {
-            state.add(holder);
-        }
-        state.add(pet);
+    if state.pets.contains_key(&id) {
+        return Ok(());
     }
+    let Some(pet) = rows::get_pet(connection, id)? else {
+        return Ok(());
+    };
+    // No order holds an available animal.
+    if pet.status != PetStatus::Available
+        && let Some(holder) = rows::get_holder(connection, id)?
+    {
+        state.add(holder);
+    }
+    state.add(pet);
     Ok(())
 }

@@ -17,10 +17,9 @@ use petstore_store::{
     admin::{Database, search_sets},
 };
 
-use super::{newest::Newest, store::SqliteStore};
-use crate::connection::Connection;
+use super::store::SqliteStore;
 
-const UNMERGED: &str = "SELECT (SELECT count(*) FROM value_changes)
+const COUNT_UNMERGED: &str = "SELECT (SELECT count(*) FROM value_changes)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - merged) FROM search_state";
 
 #[async_trait]
@@ -31,26 +30,31 @@ impl StoreArea for SqliteStore {
         context: WriteContext,
         respond: ExecutionRenderer,
     ) -> Result<ExecutionOutcome, StoreError> {
-        let batch = Arc::new((commands, context));
+        let batch = Arc::new(Batch { commands, context });
         let mut turn = None;
-        if batch.0.len() > 1 {
+        if batch.commands.len() > 1 {
             // This can take milliseconds, in which no other write should wait. So batches take
-            // turns, and the writer gets only those that will most likely not be refused.
+            // turns, and the writer gets only batches that will most likely not be refused.
             let batch = Arc::clone(&batch);
-            let refused =
-                move |connection: &mut Connection| execute::refused(connection, &batch.0, &batch.1);
-            let (refused, taken) = self.batches.read_in_turn(refused).await?;
-            if let Some(refused) = refused {
-                return Ok(refused);
+            let (refusal, batch_turn) = self
+                .batches
+                .read_in_turn(move |connection| {
+                    execute::find_refusal(connection, &batch.commands, &batch.context)
+                })
+                .await?;
+            if let Some(refusal) = refusal {
+                return Ok(refusal);
             }
-            turn = Some(taken);
+            turn = Some(batch_turn);
         }
-        let execute = move |connection: &Connection, newest: &mut Newest| {
-            execute::execute(connection, newest, &batch.0, &batch.1, respond)
-        };
-        let executed = self.writer.write_without_savepoint(execute).await;
+        let outcome = self
+            .writer
+            .write_without_savepoint(move |connection, newest| {
+                execute::execute(connection, newest, &batch.commands, &batch.context, respond)
+            })
+            .await;
         drop(turn);
-        executed
+        outcome
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
@@ -59,12 +63,18 @@ impl StoreArea for SqliteStore {
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        let count = |on: &mut Connection| on.query_row(UNMERGED, [], |row| row.get(0));
-        let unmerged = self.readers.read(count).map(i64::unsigned_abs)?;
-        self.unmerged.store(unmerged, Ordering::Relaxed);
-        Ok(
-            self.read(few, search_sets::is_due).await?
-                && self.write((), search_sets::merge).await?,
-        )
+        let count: i64 = self
+            .readers
+            .read(|connection| connection.query_row(COUNT_UNMERGED, [], |row| row.get(0)))?;
+        self.unmerged_animals
+            .store(count.unsigned_abs(), Ordering::Relaxed);
+        let is_due = self.read(few, search_sets::is_due).await?;
+        Ok(is_due && self.write((), search_sets::merge).await?)
     }
+}
+
+/// The commands of a request.
+struct Batch {
+    commands: Vec<Command>,
+    context: WriteContext,
 }

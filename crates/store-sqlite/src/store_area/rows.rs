@@ -1,4 +1,4 @@
-//! Animals, orders and categories of the store area as rows.
+//! Reads animals, orders and categories of the store area.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use petstore_domain::{
 use petstore_store::tables::{
     CONTACT, ORDER_WIDTH, Record, Table, read_order, read_pet, read_pet_with_order,
 };
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::OptionalExtension;
 
 use crate::{connection::Connection, plans::SELECT};
 
@@ -43,11 +43,11 @@ static GET_HOLDER: LazyLock<String> = LazyLock::new(|| {
 pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<StorePet>> {
     for table in [Table::Pets, Table::WithdrawnPets] {
         let mut get = connection.prepare_cached(&GET[table as usize])?;
-        let found = get
+        let pet = get
             .query_row([id.get()], |row| read_pet_with_order(row))
             .optional()?;
-        if found.is_some() {
-            return Ok(found);
+        if pet.is_some() {
+            return Ok(pet);
         }
     }
     Ok(None)
@@ -59,12 +59,17 @@ pub(super) fn get_order_with_pet(
     id: OrderId,
 ) -> rusqlite::Result<Option<(Order, Option<StorePet>)>> {
     let mut get = connection.prepare_cached(&GET_ORDER_WITH_PET)?;
-    let read = |row: &Row<'_>| Ok(read_order(row, 0)?.zip(Some(read_pet(row, ORDER_WIDTH)?)));
-    get.query_row([id.get()], read)
-        .optional()
-        .map(Option::flatten)
+    let mut rows = get.query([id.get()])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let Some(order) = read_order(row, 0)? else {
+        return Ok(None);
+    };
+    Ok(Some((order, read_pet(row, ORDER_WIDTH)?)))
 }
 
+/// Returns the order that holds an animal.
 pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET_HOLDER)?;
     get.query_row([pet.get()], |row| read_order(row, 0))
@@ -72,6 +77,7 @@ pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Resul
         .map(Option::flatten)
 }
 
+/// Returns the category with this number.
 pub(super) fn get_category(connection: &Connection, id: i64) -> rusqlite::Result<Option<Category>> {
     let mut get = connection.prepare_cached(&GET[Table::Categories as usize])?;
     get.query_row([id], |row| Category::read(row, 0)).optional()

@@ -1,0 +1,107 @@
+//! Copies the pages of a database, and checks the copy.
+
+use std::{path::Path, sync::Arc};
+
+use petstore_domain::{WriteContext, store_area::PhotoId};
+use petstore_store::check::Checkup;
+use rusqlite::{
+    OpenFlags,
+    backup::{Backup, StepResult},
+};
+
+use super::{super::copy_error::CopyError, CopiedDatabase};
+use crate::{check, connection::Connection, errors::is_damage, journal, migrations, opening};
+
+/// The reason why a copy could not be filled.
+pub(super) enum CopyProblem {
+    /// The source is damaged, in the words of this text.
+    Damage(String),
+    /// Another process is replacing the source.
+    Locked,
+    /// The copy cannot be written.
+    Write(rusqlite::Error),
+}
+
+impl CopyProblem {
+    /// Returns the error for the operator, with the paths of both databases.
+    pub(super) fn into_copy_error(self, source_path: &Path, target_path: &Path) -> CopyError {
+        let source = source_path.display().to_string();
+        match self {
+            Self::Damage(what) => CopyError::Damaged { path: source, what },
+            Self::Locked => CopyError::InUse(source),
+            Self::Write(error) => CopyError::Write {
+                path: target_path.display().to_string(),
+                cause: Arc::new(error),
+            },
+        }
+    }
+}
+
+impl From<rusqlite::Error> for CopyProblem {
+    fn from(error: rusqlite::Error) -> Self {
+        if is_damage(&error) {
+            Self::Damage(error.to_string())
+        } else {
+            Self::Write(error)
+        }
+    }
+}
+
+/// Copies all pages of one moment into the file at `path`, then checks the copy completely. Calls
+/// `after_copy` between both.
+pub(super) fn copy_content(
+    path: &Path,
+    source: &Connection,
+    restored: Option<&WriteContext>,
+    after_copy: impl FnOnce(),
+) -> Result<CopiedDatabase, CopyProblem> {
+    let mut target = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // If this fails, the file is removed. A complete file is synced at the end.
+    target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    target.pragma_update(None, "journal_mode", "OFF")?;
+    target.pragma_update(None, "synchronous", "OFF")?;
+    if Backup::new(source, &mut target)?.step(-1)? != StepResult::Done {
+        return Err(CopyProblem::Locked);
+    }
+    after_copy();
+
+    // The copied header says WAL mode. In DELETE mode, users without write permission to the
+    // directory can read the copy.
+    target.pragma_update(None, "journal_mode", "DELETE")?;
+    let is_current = migrations::is_current(&target)?;
+    let checkup = check_copy(&mut target, is_current)?;
+    // An older database gets its first epoch from the migration.
+    if is_current && let Some(context) = restored {
+        journal::begin_epoch(&mut target, context)?;
+    }
+    Ok(CopiedDatabase {
+        animals: checkup.animals,
+        photos: read_photos(&target)?,
+        aside: None,
+    })
+}
+
+/// Checks a copy of a database of this version, or of an older one. Fails at the first problem.
+fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, CopyProblem> {
+    let mut checkup = if is_current {
+        check::check_all(target)?
+    } else {
+        check::check_any_version(target)?
+    };
+    if checkup.problems.is_empty() {
+        return Ok(checkup);
+    }
+    Err(CopyProblem::Damage(checkup.problems.swap_remove(0)))
+}
+
+/// Returns the photos of all animals. A database of an older release may have no table for them.
+fn read_photos(target: &Connection) -> rusqlite::Result<Vec<PhotoId>> {
+    let mut photos = Vec::new();
+    if target.table_exists(None::<&str>, "photos")? {
+        let mut ids = target.prepare("SELECT id FROM photos")?;
+        for id in ids.query_map([], |row| row.get::<_, String>(0))? {
+            photos.extend(PhotoId::parse(&id?));
+        }
+    }
+    Ok(photos)
+}

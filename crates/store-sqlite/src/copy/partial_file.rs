@@ -1,0 +1,142 @@
+//! The file of an unfinished copy.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use petstore_system::owner::{Owner, make_file};
+
+use super::{
+    super::copy_error::CopyError, hard_links::HardLinks, remove, replacement::ReplacedDatabase,
+    write_error,
+};
+use crate::file_identity::files_of;
+
+/// The unfinished copy next to its target, which is removed when this is dropped.
+pub(super) struct PartialFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl PartialFile {
+    /// Creates the file `.NAME.NUMBER.partial` next to the target.
+    pub(super) fn create(target_path: &Path, number: u64) -> io::Result<Self> {
+        let target_name = target_path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        let mut name = OsString::from(".");
+        name.push(target_name);
+        name.push(format!(".{number:016x}.partial"));
+        let path = target_path.with_file_name(name);
+        let file = make_file(&path, None)?;
+        Ok(Self { path, file })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file to the owner of the replaced database, or else to the owner of the database at
+    /// `path`.
+    pub(super) fn give(&self, replaced: Option<&ReplacedDatabase>, path: &Path) -> io::Result<()> {
+        let owner = match replaced {
+            Some(replaced) => Some(Owner::of(&replaced.file.metadata()?)),
+            None => Owner::for_file(path),
+        };
+        match owner {
+            Some(owner) => owner.give(&self.file),
+            None => Ok(()),
+        }
+    }
+
+    /// Renames the file to its target, in place of `replaced`, and syncs. Returns the second name
+    /// of the replaced database, if it is kept.
+    pub(super) fn move_to(
+        self,
+        target_path: &Path,
+        replaced: Option<&ReplacedDatabase>,
+        number: u64,
+    ) -> Result<Option<PathBuf>, CopyError> {
+        let folder = self
+            .sync(target_path)
+            .map_err(|error| write_error(target_path, error))?;
+        let [_, companions @ ..] = files_of(target_path);
+        // After a checkpoint there are no companion files, unless another process has opened the
+        // database since.
+        let has_several_files = companions
+            .iter()
+            .any(|path| path.symlink_metadata().is_ok());
+        let is_damaged = replaced.is_some_and(|replaced| replaced.is_damaged);
+        let links = if is_damaged || has_several_files {
+            let links = HardLinks::create(target_path, number, &folder)
+                .map_err(|error| write_error(target_path, error))?;
+            Some(links)
+        } else {
+            None
+        };
+
+        let aside = links.as_ref().map(|links| links.path().to_owned());
+        if let Err(error) = self.replace(target_path, &companions, &folder) {
+            return Err(undo_links(links, error, target_path, &folder));
+        }
+        match folder.sync_all() {
+            Ok(()) => Ok(aside),
+            Err(error) => Err(CopyError::NotSynced {
+                path: target_path.display().to_string(),
+                cause: Arc::new(error),
+            }),
+        }
+    }
+
+    /// Syncs the file. Returns the folder of the target.
+    fn sync(&self, target_path: &Path) -> io::Result<File> {
+        self.file.sync_all()?;
+        match target_path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => File::open(folder),
+            _ => File::open("."),
+        }
+    }
+
+    /// Renames the file after removing the files that SQLite would take for its WAL.
+    fn replace(&self, target_path: &Path, companions: &[PathBuf], folder: &File) -> io::Result<()> {
+        for path in companions {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        // A power cut could also restore files that a checkpoint has removed.
+        folder.sync_all()?;
+        fs::rename(&self.path, target_path)
+    }
+}
+
+impl Drop for PartialFile {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Gives the replaced database its first names again, after the copy could not be renamed because of
+/// `error`. Returns the error for the operator.
+fn undo_links(
+    links: Option<HardLinks<'_>>,
+    error: io::Error,
+    target_path: &Path,
+    folder: &File,
+) -> CopyError {
+    let Some(links) = links else {
+        return write_error(target_path, error);
+    };
+    let aside = links.path().display().to_string();
+    match links.undo(folder) {
+        Ok(()) => write_error(target_path, error),
+        Err(_) => CopyError::Aside {
+            path: target_path.display().to_string(),
+            aside,
+            cause: Arc::new(error),
+        },
+    }
+}

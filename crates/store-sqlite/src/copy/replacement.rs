@@ -1,0 +1,117 @@
+//! Prepares a database for its replacement by a copy.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use petstore_store::Cause;
+use rusqlite::{MAIN_DB, OpenFlags, config::DbConfig, ffi};
+use rustix::{
+    fs::{FlockOperation, fcntl_lock},
+    io::Errno,
+};
+
+use super::{super::copy_error::CopyError, write_error};
+use crate::{errors::is_damage, file_identity::files_of, opening};
+
+/// The database to replace.
+pub(super) struct ReplacedDatabase {
+    /// The file, which is locked until this is dropped.
+    pub(super) file: File,
+    pub(super) is_damaged: bool,
+}
+
+/// Prepares the database at `path` for its replacement: runs a checkpoint, so that it is one file, unless
+/// it is too damaged. Locks out other processes until the result is dropped. Returns `None` if there is
+/// no such file.
+pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase>, CopyError> {
+    let path_text = path.display().to_string();
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() => return Err(CopyError::NotAFile(path_text)),
+        Ok(_) => {}
+        Err(_) => return Ok(None),
+    }
+
+    let is_damaged = match checkpoint_with_retry(path)? {
+        Ok(()) => false,
+        Err(error) if opening::is_busy(&error) => return Err(CopyError::InUse(path_text)),
+        Err(error) if is_damage(&error) => true,
+        // A full or failing disk does not mean that the content of the WAL is damaged.
+        Err(error) => return Err(checkpoint_error(path, Arc::new(error))),
+    };
+
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(|error| write_error(path, error))?;
+    // A process that has the database open in WAL mode holds a lock that conflicts with this one.
+    match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(ReplacedDatabase { file, is_damaged })),
+        Err(Errno::AGAIN | Errno::ACCESS) => Err(CopyError::InUse(path_text)),
+        Err(error) => Err(write_error(path, error.into())),
+    }
+}
+
+/// Runs a checkpoint, and runs it again after damage.
+///
+/// SQLite also reports a failed read as damage. Reading the files shows such an error, or the second
+/// checkpoint succeeds.
+fn checkpoint_with_retry(path: &Path) -> Result<rusqlite::Result<()>, CopyError> {
+    let result = checkpoint(path);
+    match &result {
+        Err(error) if is_damage(error) => {}
+        _ => return Ok(result),
+    }
+    if let Err(error) = read_files(path) {
+        return Err(checkpoint_error(path, Arc::new(error)));
+    }
+    Ok(checkpoint(path))
+}
+
+fn checkpoint_error(path: &Path, cause: Cause) -> CopyError {
+    CopyError::Checkpoint {
+        path: path.display().to_string(),
+        cause,
+    }
+}
+
+/// Reads all files of a database completely.
+fn read_files(path: &Path) -> io::Result<()> {
+    for path in files_of(path) {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        io::copy(&mut file, &mut io::sink())?;
+    }
+    Ok(())
+}
+
+/// Writes the WAL into the database and removes the WAL.
+fn checkpoint(path: &Path) -> rusqlite::Result<()> {
+    let connection = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Without write permission, SQLite opens the file read-only.
+    if connection.is_readonly(MAIN_DB)? {
+        return Err(sqlite_error(ffi::SQLITE_READONLY));
+    }
+    connection.busy_timeout(Duration::ZERO)?;
+    // After a failure here, closing must not run a partial checkpoint.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
+    if mode == "delete" {
+        Ok(())
+    } else {
+        Err(sqlite_error(ffi::SQLITE_IOERR))
+    }
+}
+
+fn sqlite_error(code: i32) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
+}

@@ -1,0 +1,96 @@
+//! The errors of a database that cannot be opened, with advice for the operator.
+
+use std::{
+    fs::File,
+    io,
+    path::{self, Path},
+    sync::Arc,
+};
+
+use petstore_store::OpenError;
+use rusqlite::ErrorCode;
+use rustix::fs::{StatVfsMountFlags, statvfs};
+
+/// The advice about a database in a file system that is read-only.
+const READ_ONLY_ADVICE: &str = "the file system is read-only there; name a file in a folder that is writable, or \
+     make this one writable (with the package, by ReadWritePaths in the unit)";
+
+/// Returns the error for a missing database, with its whole path: the wrong folder is a frequent cause.
+pub(super) fn absent(path: &Path) -> OpenError {
+    let absolute_path = path::absolute(path);
+    let shown_path = absolute_path.as_deref().unwrap_or(path);
+    OpenError::Absent(shown_path.display().to_string())
+}
+
+/// Returns the error for a database that SQLite opens read-only although it is opened for writing.
+pub(super) fn read_only(path: &Path) -> OpenError {
+    match File::options().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => OpenError::BadSetting {
+            path: path.display().to_string(),
+            what: READ_ONLY_ADVICE.to_owned(),
+        },
+        _ => OpenError::ReadOnly(path.display().to_string()),
+    }
+}
+
+/// Returns the error for a database of which SQLite reports `error`.
+pub(crate) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => OpenError::BadSetting {
+            what: find_reason(Path::new(&path)),
+            path,
+        },
+        Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged {
+            path,
+            what: error.to_string(),
+        },
+        _ => OpenError::Io {
+            path,
+            cause: Arc::new(error),
+        },
+    }
+}
+
+/// Finds out why no database can be opened or created at `path`. SQLite says only that it cannot open
+/// the file.
+fn find_reason(path: &Path) -> String {
+    if path.is_dir() {
+        let example = path.join("petstore.db");
+        return format!(
+            "it is a folder; name a file in it, such as {}",
+            example.display()
+        );
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let folder_text = folder.display();
+    match File::options().read(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            "this user has no permission to read and write it; run the command as the user that \
+             owns it"
+                .to_owned()
+        }
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+            READ_ONLY_ADVICE.to_owned()
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
+            format!("the folder {folder_text} does not exist; create it, or name another path")
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
+        _ if is_read_only(folder) => READ_ONLY_ADVICE.to_owned(),
+        // SQLite also creates files next to it.
+        _ => format!(
+            "no file can be created in the folder {folder_text}; run the command as a user that may \
+             write there, or name another path"
+        ),
+    }
+}
+
+/// Whether the file system of a folder is read-only for this process.
+fn is_read_only(folder: &Path) -> bool {
+    statvfs(folder).is_ok_and(|status| status.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
