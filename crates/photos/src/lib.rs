@@ -48,9 +48,15 @@ pub use self::{
 };
 use self::{
     decode::{LOGO_PIXEL_LENGTH, PHOTO_PIXEL_LENGTH},
-    processing::{ADMITTED_PICTURES, DECODED_PICTURES},
     turn::{turn_to_left, turn_to_right},
 };
+
+/// The number of pictures that are decoded at the same time, each by one core. A picture that needs
+/// more than half of the memory is decoded by itself.
+const DECODED_PICTURES: u32 = 2;
+
+/// The number of pictures that are decoded or wait for it. Their bodies are in memory.
+const ADMITTED_PICTURES: usize = 2 + 16;
 
 /// A photo whose files are stored, although no animal has it yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

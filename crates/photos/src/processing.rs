@@ -8,15 +8,9 @@ use tokio::{sync::OwnedSemaphorePermit, task, time};
 use tracing::error;
 
 use super::{
-    PhotoError, Photos, decode::needs_all_memory, files::OPERATION_LIMIT, inspect::Format,
+    DECODED_PICTURES, PhotoError, Photos, decode::needs_all_memory, files::OPERATION_LIMIT,
+    inspect::Format,
 };
-
-/// The number of pictures that are decoded at the same time, each by one core. A picture that needs
-/// more than half of the memory is decoded by itself.
-pub(super) const DECODED_PICTURES: u32 = 2;
-
-/// The number of pictures that are decoded or wait for it. Their bodies are in memory.
-pub(super) const ADMITTED_PICTURES: usize = 2 + 16;
 
 /// A picture of a client with its permit, which it keeps until its work is done.
 struct AdmittedPicture {

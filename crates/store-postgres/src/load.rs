@@ -23,7 +23,7 @@ use petstore_store::{
 };
 use tokio_postgres::types::ToSql;
 
-use self::copying::{CurrentCopy, WaitingRows};
+use self::copying::RowCopier;
 use super::{
     append::append, bulk::Blocking, copy_target, numbering, rows::pet_id, url::PostgresUrl,
 };
@@ -50,10 +50,7 @@ const DRAWN_IDS: i64 = 1_000;
 
 /// A transaction that adds a whole catalogue to a database.
 pub struct PostgresLoad {
-    connection: Blocking,
-    /// The current COPY. A connection has only one at a time.
-    current_copy: Option<CurrentCopy>,
-    waiting_rows: WaitingRows,
+    copier: RowCopier,
     /// The newest mark for the age of remembered requests.
     newest_mark: i64,
     /// The highest identifier of an animal before the import, if the store gives the next ones.
@@ -72,9 +69,7 @@ impl PostgresLoad {
     /// Opens the database at `url`, to add to it. Blocks.
     pub fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         Ok(Self {
-            connection: Blocking::open(url, mode)?,
-            current_copy: None,
-            waiting_rows: WaitingRows::default(),
+            copier: RowCopier::new(Blocking::open(url, mode)?),
             newest_mark: 0,
             last_pet_before: 0,
             summary: ImportSummary::default(),
@@ -85,7 +80,7 @@ impl PostgresLoad {
     }
 
     fn read_fields(&mut self) -> Result<(), StoreError> {
-        self.fields = self.connection.run(&(), |connection, ()| {
+        self.fields = self.copier.connection.run(&(), |connection, ()| {
             fields::read_fields(connection).boxed()
         })?;
         Ok(())
@@ -96,8 +91,9 @@ impl PostgresLoad {
     fn next_id(&mut self) -> Result<PetId, StoreError> {
         // The last identifier stays: `add_pet` sees by it that identifiers are drawn.
         if self.drawn_ids.len() <= 1 {
-            self.finish_copy()?;
+            self.copier.finish_copy()?;
             let rows = self
+                .copier
                 .connection
                 .wait(|client| client.query(DRAW_IDS, &[&DRAWN_IDS]))?;
             for row in &rows {
@@ -118,7 +114,7 @@ impl PostgresLoad {
         let now = self.context.now.as_millisecond();
         let row: [&(dyn ToSql + Sync); 5] = [&name, &pet.category_id, &status, &now, &now];
         self.summary.count += 1;
-        self.copy_row(copy_target::NEW_PETS, &row)
+        self.copier.copy_row(copy_target::NEW_PETS, &row)
     }
 
     /// Returns the summary for the log, with the first and the last animal that was added.
@@ -131,6 +127,7 @@ impl PostgresLoad {
         let before = self.last_pet_before;
         let now = self.context.now.as_millisecond();
         let row = self
+            .copier
             .connection
             .wait(async |client| client.query_one(ADDED_PETS, &[&before, &now]).await)?;
         summary.first = row.try_get(0).map_err(Failure::from)?;
@@ -142,7 +139,7 @@ impl PostgresLoad {
 impl Load for PostgresLoad {
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
-        self.connection.wait(async |client| {
+        self.copier.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
             // The lock keeps the fields as they are until the end of the transaction.
             client
@@ -159,7 +156,7 @@ impl Load for PostgresLoad {
     }
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
-        self.connection.wait(async |client| {
+        self.copier.connection.wait(async |client| {
             client
                 .query_one(IS_EMPTY, &[])
                 .await
@@ -187,7 +184,7 @@ impl Load for PostgresLoad {
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.summary.add_resource(resource);
-        self.copy_resource(resource)
+        self.copier.copy_resource(resource, &self.fields)
     }
 
     fn fields(&self) -> &FieldSet {
@@ -195,20 +192,23 @@ impl Load for PostgresLoad {
     }
 
     fn set_fields(&mut self, definitions: &[FieldDefinition]) -> Result<(), StoreError> {
-        self.finish_copy()?;
-        self.connection
+        self.copier.finish_copy()?;
+        self.copier
+            .connection
             .wait(|client| client.batch_execute(fields::CLEAR))?;
         for definition in definitions {
-            self.connection.run(definition, |connection, definition| {
-                fields::save_field(connection, definition).boxed()
-            })?;
+            self.copier
+                .connection
+                .run(definition, |connection, definition| {
+                    fields::save_field(connection, definition).boxed()
+                })?;
         }
         self.read_fields()
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
-        self.finish_copy()?;
-        let is_filled = self.connection.run(profile, |connection, profile| {
+        self.copier.finish_copy()?;
+        let is_filled = self.copier.connection.run(profile, |connection, profile| {
             profile::fill_profile(connection, profile).boxed()
         })?;
         Ok(is_filled)
@@ -229,7 +229,7 @@ impl Load for PostgresLoad {
             &stored.created_at.as_second(),
             &newest_mark,
         ];
-        self.copy_row(copy_target::REQUESTS, &row)
+        self.copier.copy_row(copy_target::REQUESTS, &row)
     }
 
     fn add_row(
@@ -237,15 +237,16 @@ impl Load for PostgresLoad {
         table: &'static CopiedTable,
         row: &[Value<'_>],
     ) -> Result<(), StoreError> {
-        self.copy_values(table.into(), row)
+        self.copier.copy_values(table.into(), row)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        self.finish_rows()?;
+        self.copier.finish_rows()?;
         let last_ids = [last.pet, last.order, last.key, last.staff, last.webhook];
         for (statement, last_id) in CONTINUE_SEQUENCES.into_iter().zip(last_ids) {
             if last_id > 0 {
-                self.connection
+                self.copier
+                    .connection
                     .wait(async |client| client.execute(statement, &[&last_id]).await)?;
             }
         }
@@ -253,43 +254,48 @@ impl Load for PostgresLoad {
     }
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
-        self.finish_rows()?;
-        self.connection
+        self.copier.finish_rows()?;
+        self.copier
+            .connection
             .wait(async |client| client.batch_execute(numbering::CONTINUE_LOG).await)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
-        self.finish_rows()?;
+        self.copier.finish_rows()?;
         if self.summary.is_empty() {
             return Ok(());
         }
-        self.connection
+        self.copier
+            .connection
             .run(&FirstStep::Import, |connection, step| {
                 profile::note_step(connection, *step).boxed()
             })?;
         let entry = LogEntry::pets_imported(self.read_summary()?);
         match append([(&entry, (&self.context).into())]) {
-            Some(write) => self.connection.wait(|client| write.run(client)),
+            Some(write) => self.copier.connection.wait(|client| write.run(client)),
             None => Ok(()),
         }
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        self.finish_rows()?;
+        self.copier.finish_rows()?;
         let input = (act, &self.context);
-        self.connection.run(&input, |connection, (act, context)| {
-            record_act(connection, act, context).boxed()
-        })?;
+        self.copier
+            .connection
+            .run(&input, |connection, (act, context)| {
+                record_act(connection, act, context).boxed()
+            })?;
         Ok(())
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        self.finish_rows()?;
-        self.connection
+        self.copier.finish_rows()?;
+        self.copier
+            .connection
             .wait(|client| client.batch_execute(fields::USED))?;
 
         let mut is_rejected = false;
-        let result = self.connection.wait(async |client| {
+        let result = self.copier.connection.wait(async |client| {
             let result = client.batch_execute("COMMIT").await;
             // The server responds with an error only if it has not committed.
             is_rejected = matches!(&result, Err(error) if error.as_db_error().is_some());

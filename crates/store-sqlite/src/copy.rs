@@ -5,37 +5,19 @@ mod hard_links;
 mod partial_file;
 mod replacement;
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::Path;
 
-use petstore_domain::{WriteContext, store_area::PhotoId};
+use petstore_domain::WriteContext;
 use petstore_store::OpenMode;
 use petstore_system::owner::make_file;
 
-use self::{
-    content::{CopyProblem, copy_content},
-    partial_file::PartialFile,
-    replacement::prepare_replacement,
-};
+pub use self::content::CopiedDatabase;
+use self::{content::copy_content, partial_file::PartialFile, replacement::prepare_replacement};
 use super::{
     copy_error::CopyError,
-    file_identity::{files_of, is_companion, is_same},
+    file_identity::{files_of, is_companion, is_same, remove},
     opening,
 };
-
-/// The result of a copy.
-pub struct CopiedDatabase {
-    /// The number of animals in the copy.
-    pub animals: u64,
-    /// The photos whose files belong to the copy.
-    pub photos: Vec<PhotoId>,
-    /// The second name of the replaced database, if it was damaged or had companion files whose
-    /// content may matter.
-    pub aside: Option<PathBuf>,
-}
 
 /// Copies the database at `source_path` to `target_path`, even while others write to it. The copy is one
 /// file of mode 0600, because it contains the digests of keys. A file at `target_path` is replaced only
@@ -64,7 +46,7 @@ pub fn copy(
 
     let replaced = prepare_replacement(target_path)?;
     let partial_file = PartialFile::create(target_path, number)
-        .map_err(|error| write_error(target_path, error))?;
+        .map_err(|error| CopyError::from_write(target_path, error))?;
     let mut copied = copy_content(partial_file.path(), &source, restored, || {})
         .map_err(|problem| problem.into_copy_error(source_path, target_path))?;
 
@@ -76,7 +58,7 @@ pub fn copy(
     let result = partial_file.give(replaced.as_ref(), owner_path);
     // The service does not open a new backup, and some disks for backups know no owners.
     if replaced.is_some() || restored.is_some() {
-        result.map_err(|error| write_error(target_path, error))?;
+        result.map_err(|error| CopyError::from_write(target_path, error))?;
     }
     copied.aside = partial_file.move_to(target_path, replaced.as_ref(), number)?;
     Ok(copied)
@@ -114,22 +96,8 @@ pub fn copy_into(
     after_copy: impl FnOnce(),
 ) -> Result<CopiedDatabase, CopyError> {
     remove(target_path);
-    make_file(target_path, None).map_err(|error| write_error(target_path, error))?;
+    make_file(target_path, None).map_err(|error| CopyError::from_write(target_path, error))?;
     let source = opening::open_untouched(source_path, OpenMode::AsIs)?;
     copy_content(target_path, &source, None, after_copy)
-        .map_err(|problem: CopyProblem| problem.into_copy_error(source_path, target_path))
-}
-
-/// Removes all files of a database, as far as this is possible.
-pub fn remove(path: &Path) {
-    for path in files_of(path) {
-        let _ = fs::remove_file(path);
-    }
-}
-
-fn write_error(path: &Path, error: io::Error) -> CopyError {
-    CopyError::Write {
-        path: path.display().to_string(),
-        cause: Arc::new(error),
-    }
+        .map_err(|problem| problem.into_copy_error(source_path, target_path))
 }

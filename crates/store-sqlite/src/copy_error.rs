@@ -2,6 +2,8 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+use std::{io, path::Path, sync::Arc};
+
 use petstore_store::{Cause, OpenError};
 
 /// The reason why a copy failed, in one line for the operator.
@@ -51,4 +53,14 @@ pub enum CopyError {
          After a power cut, the old database may be back; repeat the command"
     )]
     NotSynced { path: String, cause: Cause },
+}
+
+impl CopyError {
+    /// Returns the error of a copy that cannot be written to `path`.
+    pub(super) fn from_write(path: &Path, error: io::Error) -> Self {
+        Self::Write {
+            path: path.display().to_string(),
+            cause: Arc::new(error),
+        }
+    }
 }

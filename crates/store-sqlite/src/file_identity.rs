@@ -1,7 +1,7 @@
 //! Tells files apart, and keeps files open.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -57,6 +57,13 @@ pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
 /// Returns the paths of a database file and of its companion files.
 pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
+}
+
+/// Removes all files of a database, as far as this is possible.
+pub fn remove(path: &Path) {
+    for path in files_of(path) {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Whether both paths lead to the same file, even if it has two names.

@@ -40,8 +40,8 @@ pub use self::{
     whole::{fields_of_new_database, snapshot},
 };
 pub use self::{
-    copy::{CopiedDatabase, copy, copy_into, remove},
+    copy::{CopiedDatabase, copy, copy_into},
     copy_error::CopyError,
-    file_identity::is_companion,
+    file_identity::{is_companion, remove},
 };
 pub use self::{load::SqliteLoad, store::SqliteStore};

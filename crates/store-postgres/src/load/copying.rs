@@ -5,13 +5,15 @@ use std::{mem, pin::Pin};
 
 use petstore_domain::{
     PetId,
-    store_area::{Order, Owner, PhotoId, Resource, StorePet},
+    store_area::{FieldSet, Order, Owner, PhotoId, Resource, StorePet},
 };
 use petstore_store::{StoreError, bulk::Value, tables};
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
-use super::PostgresLoad;
-use crate::copy_target::{self, CopyTarget};
+use crate::{
+    bulk::Blocking,
+    copy_target::{self, CopyTarget},
+};
 
 /// The number of contacts that are added at once.
 const MAX_WAITING_CONTACTS: usize = 1_000;
@@ -20,14 +22,14 @@ const MAX_WAITING_CONTACTS: usize = 1_000;
 const MAX_WAITING_VALUES: usize = 10_000;
 
 /// A COPY that was begun.
-pub(super) struct CurrentCopy {
+struct CurrentCopy {
     target: CopyTarget,
     writer: Pin<Box<BinaryCopyInWriter>>,
 }
 
 /// The rows that wait for the next COPY of their table.
 #[derive(Default)]
-pub(super) struct WaitingRows {
+struct WaitingRows {
     contacts: Vec<OrderContact>,
     unique_values: Vec<Owner>,
     photos: Vec<PetPhoto>,
@@ -43,7 +45,23 @@ struct PetPhoto {
     pet: PetId,
 }
 
-impl PostgresLoad {
+/// A connection that adds rows with COPY.
+pub(super) struct RowCopier {
+    pub(super) connection: Blocking,
+    /// The current COPY. A connection has only one at a time.
+    current_copy: Option<CurrentCopy>,
+    waiting_rows: WaitingRows,
+}
+
+impl RowCopier {
+    pub(super) fn new(connection: Blocking) -> Self {
+        Self {
+            connection,
+            current_copy: None,
+            waiting_rows: WaitingRows::default(),
+        }
+    }
+
     /// Adds a row with the current COPY. If that has another target, ends it and begins a COPY to this
     /// target.
     pub(super) fn copy_row(
@@ -100,10 +118,15 @@ impl PostgresLoad {
         self.finish_copy()
     }
 
-    /// Adds the row of a resource. The rows of other tables that belong to it may wait.
-    pub(super) fn copy_resource(&mut self, resource: &Resource) -> Result<(), StoreError> {
+    /// Adds the row of a resource. The rows of other tables that belong to it may wait. `fields` say which
+    /// values are unique.
+    pub(super) fn copy_resource(
+        &mut self,
+        resource: &Resource,
+        fields: &FieldSet,
+    ) -> Result<(), StoreError> {
         if let Resource::Pet(pet) = resource {
-            self.add_unique_values(pet)?;
+            self.add_unique_values(pet, fields)?;
             self.add_photos(pet)?;
         }
         let target = tables::Table::from_resource(resource).into();
@@ -115,11 +138,11 @@ impl PostgresLoad {
     }
 
     /// Adds the unique values of an animal to those that wait. A withdrawn animal has none.
-    fn add_unique_values(&mut self, pet: &StorePet) -> Result<(), StoreError> {
+    fn add_unique_values(&mut self, pet: &StorePet, fields: &FieldSet) -> Result<(), StoreError> {
         if pet.withdrawn.is_some() {
             return Ok(());
         }
-        for key in self.fields.unique_keys(&pet.fields) {
+        for key in fields.unique_keys(&pet.fields) {
             self.waiting_rows.unique_values.push((key, pet.id));
         }
         if self.waiting_rows.unique_values.len() >= MAX_WAITING_VALUES {

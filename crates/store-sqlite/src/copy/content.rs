@@ -1,6 +1,9 @@
 //! Copies the pages of a database, and checks the copy.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use petstore_domain::{WriteContext, store_area::PhotoId};
 use petstore_store::check::Checkup;
@@ -9,8 +12,21 @@ use rusqlite::{
     backup::{Backup, StepResult},
 };
 
-use super::{super::copy_error::CopyError, CopiedDatabase};
-use crate::{check, connection::Connection, errors::is_damage, journal, migrations, opening};
+use crate::{
+    check, connection::Connection, copy_error::CopyError, errors::is_damage, journal, migrations,
+    opening,
+};
+
+/// The result of a copy.
+pub struct CopiedDatabase {
+    /// The number of animals in the copy.
+    pub animals: u64,
+    /// The photos whose files belong to the copy.
+    pub photos: Vec<PhotoId>,
+    /// The second name of the replaced database, if it was damaged or had companion files whose
+    /// content may matter.
+    pub aside: Option<PathBuf>,
+}
 
 /// The reason why a copy could not be filled.
 pub(super) enum CopyProblem {

@@ -10,11 +10,11 @@ use std::{
 
 use petstore_system::owner::{Owner, make_file};
 
-use super::{
-    super::copy_error::CopyError, hard_links::HardLinks, remove, replacement::ReplacedDatabase,
-    write_error,
+use super::{hard_links::HardLinks, replacement::ReplacedDatabase};
+use crate::{
+    copy_error::CopyError,
+    file_identity::{files_of, remove},
 };
-use crate::file_identity::files_of;
 
 /// The unfinished copy next to its target, which is removed when this is dropped.
 pub(super) struct PartialFile {
@@ -61,7 +61,7 @@ impl PartialFile {
     ) -> Result<Option<PathBuf>, CopyError> {
         let folder = self
             .sync(target_path)
-            .map_err(|error| write_error(target_path, error))?;
+            .map_err(|error| CopyError::from_write(target_path, error))?;
         let [_, companions @ ..] = files_of(target_path);
         // After a checkpoint there are no companion files, unless another process has opened the
         // database since.
@@ -71,7 +71,7 @@ impl PartialFile {
         let is_damaged = replaced.is_some_and(|replaced| replaced.is_damaged);
         let links = if is_damaged || has_several_files {
             let links = HardLinks::create(target_path, number, &folder)
-                .map_err(|error| write_error(target_path, error))?;
+                .map_err(|error| CopyError::from_write(target_path, error))?;
             Some(links)
         } else {
             None
@@ -128,11 +128,11 @@ fn undo_links(
     folder: &File,
 ) -> CopyError {
     let Some(links) = links else {
-        return write_error(target_path, error);
+        return CopyError::from_write(target_path, error);
     };
     let aside = links.path().display().to_string();
     match links.undo(folder) {
-        Ok(()) => write_error(target_path, error),
+        Ok(()) => CopyError::from_write(target_path, error),
         Err(_) => CopyError::Aside {
             path: target_path.display().to_string(),
             aside,

@@ -15,8 +15,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{super::copy_error::CopyError, write_error};
-use crate::{errors::is_damage, file_identity::files_of, opening};
+use crate::{copy_error::CopyError, errors::is_damage, file_identity::files_of, opening};
 
 /// The database to replace.
 pub(super) struct ReplacedDatabase {
@@ -48,12 +47,12 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
         .read(true)
         .write(true)
         .open(path)
-        .map_err(|error| write_error(path, error))?;
+        .map_err(|error| CopyError::from_write(path, error))?;
     // A process that has the database open in WAL mode holds a lock that conflicts with this one.
     match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(ReplacedDatabase { file, is_damaged })),
         Err(Errno::AGAIN | Errno::ACCESS) => Err(CopyError::InUse(path_text)),
-        Err(error) => Err(write_error(path, error.into())),
+        Err(error) => Err(CopyError::from_write(path, error.into())),
     }
 }
 
