@@ -41,7 +41,7 @@ pub struct ConfirmedClock {
     state: Mutex<State>,
 }
 
-/// What both clocks of the machine show at one moment.
+/// The times that both clocks of the machine show at one moment.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     instant: Instant,

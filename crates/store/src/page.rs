@@ -33,6 +33,7 @@ pub struct Entry {
 }
 
 impl Page {
+    /// Copies an animal to the end of the page.
     pub fn push(&mut self, pet: PetRef<'_>) {
         let PetRef {
             id,

@@ -1,5 +1,5 @@
-//! What the commands of one transaction are about, as it was read and as they change it. A store
-//! reads it, decides about every command, and writes only then.
+//! The resources that the commands of one transaction are about, as they were read and as the commands change them. A
+//! store reads the resources, decides about every command, and writes only then.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 

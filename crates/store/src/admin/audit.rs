@@ -114,22 +114,23 @@ async fn part_to_read<S: Sql>(
             .await?;
     }
 
-    let Some(until) = filters.until else {
-        return Ok(if query.newest_first {
-            AuditPart::newest(query, from, last)
-        } else {
-            AuditPart::oldest(query, from, last)
-        });
-    };
     if query.newest_first {
-        let until = with_clock_set_back(until);
-        let newest = connection
-            .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
-            .await?;
+        let newest = match filters.until {
+            Some(until) => {
+                let until = with_clock_set_back(until);
+                connection
+                    .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
+                    .await?
+            }
+            None => last,
+        };
         return Ok(AuditPart::newest(query, from, newest));
     }
 
     let part = AuditPart::oldest(query, from, last);
+    let Some(until) = filters.until else {
+        return Ok(part);
+    };
     let range = part.changes;
     let has_older_row = connection
         .only_row(S::HAS_OLDER, &[&range.start, &range.end, &until])

@@ -1,4 +1,4 @@
-//! How far the messages of webhooks are.
+//! The progress of webhooks: their leases, the messages that wait, and the attempts.
 
 use std::{convert::Infallible, slice};
 
@@ -149,6 +149,7 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
     Ok(())
 }
 
+/// Saves how far the messages of a webhook are.
 async fn save_progress<S: Sql>(
     connection: &mut S,
     webhook: i64,

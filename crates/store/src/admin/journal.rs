@@ -1,4 +1,4 @@
-//! What a store promises for the log of changes and the audit trail, and how it does it.
+//! The promise of a store for the log of changes and the audit trail, and its implementation.
 
 use std::ops::{ControlFlow, RangeInclusive};
 

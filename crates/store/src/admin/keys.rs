@@ -184,6 +184,7 @@ async fn get_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<Option<KeyReco
     }
 }
 
+/// Revokes a key, and returns its number. A key that is missing or revoked stays as it is.
 async fn revoke_key<S: Sql>(
     connection: &mut S,
     id: KeyId,
@@ -228,6 +229,7 @@ async fn rotate_key<S: Sql>(
     Ok(Ok(successor_number))
 }
 
+/// Records the times of uses. See [`Keys::record_key_uses`].
 async fn record_key_uses<S: Sql>(connection: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
     let mut ordered_uses: Vec<&KeyUse> = uses.iter().collect();
     // All processes write keys in this order, so that two of them cannot wait for each other.

@@ -1,4 +1,4 @@
-//! Lists and counts of the store area: what a store promises, and how it does it.
+//! Lists and counts of the store area: the promise of a store, and its implementation.
 
 use std::sync::LazyLock;
 
@@ -255,6 +255,7 @@ async fn get_order<S: Sql>(connection: &mut S, id: OrderId) -> Result<Option<Ord
     Ok(orders.pop().flatten())
 }
 
+/// Reads the names of the animals of orders. See [`Lists::names_of_orders`].
 async fn read_names_of_orders<S: Sql>(
     connection: &mut S,
     status: Option<OrderStatus>,
@@ -294,6 +295,7 @@ async fn count_reservations<S: Sql>(connection: &mut S) -> Result<Reservations, 
     })
 }
 
+/// Reads closed orders that have a contact. See [`Lists::contacts_until`].
 async fn read_orders_with_contacts<S: Sql>(
     connection: &mut S,
     closed_until: Timestamp,

@@ -1,4 +1,4 @@
-//! What is the same in every store, written once over the connections that each store lends:
+//! The work that is the same in every store, written once over the connections that each store lends:
 //! administration, lists of the store area, and the log.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]

@@ -1,4 +1,4 @@
-//! What the public reads: the animals that are available or pending. These reads have a lane of their own, so
+//! The reads of the public, of the animals that are available or pending. These reads have a lane of their own, so
 //! strangers who search keep no member of the staff and no program waiting.
 
 use futures_util::FutureExt;
@@ -116,6 +116,7 @@ async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::E
     Ok(Version::new(version))
 }
 
+/// Counts the animals that each query finds, up to `most`.
 async fn count_each<S: Sql>(
     connection: &mut S,
     queries: &[PetQuery],

@@ -143,7 +143,7 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// What a change of administration stores in addition to the change itself.
+/// The data that a change of administration stores in addition to the change itself.
 pub(super) struct Administration {
     pub(super) acts: Vec<Act>,
     /// The response that is remembered if the client may repeat the request.

@@ -20,7 +20,7 @@ use super::{
     Parameter, Sql, SqlFuture, fields,
     plans::{MAX_PETS_ON_PAGE, MAX_UNMERGED_PER_READ, Search},
     search_blocks::MergedSearch,
-    word_blocks::{BLOCK_BITS, block_of, pet_in_block},
+    word_blocks::{BLOCK_BITS, Blocks, block_of, pet_in_block},
 };
 use crate::{
     columns::{Cell, Columns},
@@ -264,6 +264,20 @@ struct MergedLimits<'u> {
     read_ids: &'u RoaringTreemap,
 }
 
+/// Adds the first of these animals in this order, until there are [`MergedLimits::max_count`].
+fn add_first(ids: &mut Vec<i64>, pets: Blocks, order: SearchOrder, limits: &MergedLimits<'_>) {
+    let candidates = pets
+        .into_iter()
+        .flat_map(|(block, lows)| lows.into_iter().map(move |low| pet_in_block(block, low)));
+    let missing_count = limits.max_count - ids.len();
+    let is_new = |id: &i64| order.has(*id) && !limits.read_ids.contains(id.unsigned_abs());
+    if order.is_descending {
+        ids.extend(candidates.rev().filter(is_new).take(missing_count));
+    } else {
+        ids.extend(candidates.filter(is_new).take(missing_count));
+    }
+}
+
 /// Finds the first merged animals in this order that are in all sets of a search.
 async fn find_merged<S: Sql>(
     connection: &mut S,
@@ -290,16 +304,7 @@ async fn find_merged<S: Sql>(
 
         let blocks = order.blocks(next_block, block_count);
         let pets = search.find_in_blocks(connection, blocks.clone()).await?;
-        let candidates = pets
-            .into_iter()
-            .flat_map(|(block, lows)| lows.into_iter().map(move |low| pet_in_block(block, low)));
-        let missing_count = limits.max_count - ids.len();
-        let is_new = |id: &i64| order.has(*id) && !limits.read_ids.contains(id.unsigned_abs());
-        if order.is_descending {
-            ids.extend(candidates.rev().filter(is_new).take(missing_count));
-        } else {
-            ids.extend(candidates.filter(is_new).take(missing_count));
-        }
+        add_first(&mut ids, pets, order, limits);
         if ids.len() == limits.max_count {
             break;
         }

@@ -12,7 +12,7 @@ use roaring::RoaringBitmap;
 
 use super::{
     Parameter, Sql, Values, values,
-    word_rows::{self, Words, read_words},
+    word_rows::{self, PackedRow, Words, read_words},
 };
 use crate::columns::Columns;
 
@@ -199,22 +199,26 @@ pub(super) async fn write_changes<S: Sql>(
             removals.push(values![block, first]);
             continue;
         }
-
-        let mut new_rows = word_rows::pack(&words, MAX_ROW_BYTES);
-        if new_rows.len() > 1 {
-            new_rows = word_rows::pack(&words, DIVIDED_ROW_BYTES);
-        }
-        // The first row stays in the place of the present one, even if its first entry is another one now.
-        if let Some(first_row) = new_rows.first_mut() {
-            first_row.first = first;
-        }
-        for new_row in new_rows {
+        for new_row in divide_into_rows(&words, first) {
             puts.push(values![block, new_row.first, new_row.bytes]);
         }
     }
     connection.execute_each(PUT, puts).await?;
     connection.execute_each(REMOVE, removals).await?;
     Ok(())
+}
+
+/// Packs words into one row, or into several rows that have room for more entries. The first row stays in the place of
+/// the present one, even if its first entry is another one now.
+fn divide_into_rows(words: &Words, first: Vec<u8>) -> Vec<PackedRow> {
+    let mut rows = word_rows::pack(words, MAX_ROW_BYTES);
+    if rows.len() > 1 {
+        rows = word_rows::pack(words, DIVIDED_ROW_BYTES);
+    }
+    if let Some(first_row) = rows.first_mut() {
+        first_row.first = first;
+    }
+    rows
 }
 
 /// Groups changes by the rows whose entries change.
