@@ -109,7 +109,7 @@ pub async fn read_fields<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Erro
 }
 
 /// Reads the animal and its value in a row of [`SHARED`].
-pub fn read_owner<R: Columns>(row: &R) -> Result<Owner, R::Error> {
+pub(crate) fn read_owner<R: Columns>(row: &R) -> Result<Owner, R::Error> {
     let field = row.parsed(0, |text| Some(text.to_owned()))?;
     let key = row.parsed(1, |text| Some(text.to_owned()))?;
     Ok(((field, key), PetId::read(row, 2)?))

@@ -288,14 +288,17 @@ impl SetChanges {
 }
 
 /// Returns the sets of an animal that is merged.
-pub fn sets_of_pet<'p>(fields: &'p FieldSet, pet: &'p StorePet) -> impl Iterator<Item = i64> + 'p {
+pub(crate) fn sets_of_pet<'p>(
+    fields: &'p FieldSet,
+    pet: &'p StorePet,
+) -> impl Iterator<Item = i64> + 'p {
     let status_set = set_of_status(pet.status, pet.withdrawn.is_some());
     let value_sets = sets_of_values(fields, pet.category_id, &pet.fields);
     iter::once(status_set).chain(value_sets)
 }
 
 /// Returns the words of an animal that is merged, in `word_blocks`.
-pub fn words_of_pet<'p>(
+pub(crate) fn words_of_pet<'p>(
     fields: &'p FieldSet,
     pet: &'p StorePet,
 ) -> impl Iterator<Item = Vec<u8>> + 'p {
@@ -366,7 +369,7 @@ pub(super) fn set_of_status(status: PetStatus, is_withdrawn: bool) -> i64 {
 }
 
 /// Reads the places of animals in a column. There are none if the column has no value.
-pub fn read_pets<R: Columns>(row: &R, column: usize) -> Result<RoaringBitmap, R::Error> {
+pub(crate) fn read_pets<R: Columns>(row: &R, column: usize) -> Result<RoaringBitmap, R::Error> {
     let pets = row.optional_decoded(column, |bytes| RoaringBitmap::deserialize_from(bytes).ok())?;
     Ok(pets.unwrap_or_default())
 }
