@@ -18,7 +18,7 @@ use super::{
 
 /// The number of messages of an endpoint that may be in flight. Each endpoint has this share for itself, so it
 /// never waits for another one, and all together have at most 100 times as many ([`Webhook::MAX`]).
-pub(super) const MAX_IN_FLIGHT: usize = 4;
+pub(super) const MAX_ATTEMPTS_IN_FLIGHT: usize = 4;
 
 /// The number of messages that may be in flight before one has succeeded.
 const MAX_UNPROVEN_IN_FLIGHT: usize = 1;
@@ -243,7 +243,7 @@ impl Endpoint {
     /// Returns the next message to send, which is in flight from now on.
     pub(super) fn take_next(&mut self, now: Timestamp) -> Option<NextMessage> {
         let limit = if self.is_proven {
-            MAX_IN_FLIGHT
+            MAX_ATTEMPTS_IN_FLIGHT
         } else {
             MAX_UNPROVEN_IN_FLIGHT
         };

@@ -74,7 +74,7 @@ fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &Jour
 
 fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
     object.or_null("version", change.version, |object, version| {
-        object.integer("version", version)
+        object.integer("version", version);
     });
     object.raw_or_null("before", change.before.as_deref());
     object.raw_or_null("after", change.after.as_deref());

@@ -69,7 +69,7 @@ pub fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
     object.text("messageId", &attempt.message_id);
     object.time("at", attempt.at);
     object.or_null("status", attempt.status, |object, status| {
-        object.integer("status", status)
+        object.integer("status", status);
     });
     object.integer("durationMs", attempt.duration_ms);
     object.text_or_null("error", attempt.error.as_deref());
