@@ -17,7 +17,7 @@ use super::{
     store_area::{
         StoreArea, audit, batch, categories, feed, fields,
         orders::{self, Act},
-        pets, photos, profile, webhooks,
+        pets, photos, profile, reverts, webhooks,
     },
 };
 
@@ -85,6 +85,7 @@ routes! {
     deleteLogo          DELETE "/v1/store/profile/logo"                            area!(StoreAdmin, profile::delete_logo);
     runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run);
     followChanges       GET    "/v1/store/changes"                                 area!(StoreRead, feed::follow_changes).waiting(feed::MAX_WAIT);
+    revertChange        POST   "/v1/store/changes/{seq}/revert"                    area!(StoreWrite, reverts::revert_change);
     listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list);
     listWebhooks        GET    "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::list_webhooks);
     addWebhook          POST   "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::add_webhook);

@@ -2,6 +2,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod acts;
 mod changed;
 mod commands;
 pub mod delivery;
@@ -32,6 +33,7 @@ use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
 pub(crate) use self::keys::KeyRing;
 pub use self::store_facts::{Contact, InForce, Source, StoreFacts, StoreOptions};
 pub use self::{
+    acts::RecordedAct,
     changed::Changed,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError},

@@ -143,6 +143,12 @@ impl App {
         }
     }
 
+    /// Whether the files of a photo are there. Without a place for photos, they are not.
+    pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
+        let has_files = self.photos.has_large_file(id).await;
+        has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
+    }
+
     /// Counts a failure. The walk goes on, and reports its first failure at its end.
     fn note_failure(&self, walk: &mut WalkProgress, error: io::Error) {
         self.photos.metrics.failures.count();

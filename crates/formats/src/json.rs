@@ -26,12 +26,15 @@ use serde_json::{de::SliceRead, value::RawValue};
 pub use self::{
     contacts::{orders_in, with_contacts},
     field::{FieldInput, read_field, write_field},
-    journal::{write_audit_entry, write_change},
+    journal::{read_change, write_audit_entry, write_change},
     object::Object,
     order::{ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact},
     photo::{read_focus, read_photos, with_photos_below, write_photo},
     profile::{store_profile, stored_profile, write_profile},
-    resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
+    resources::{
+        declared_resources, read_resource, write_attempt, write_category, write_resource,
+        write_webhook,
+    },
     store_pet::{AddPet, read_stored_fields, write_store_pet},
 };
 pub(crate) use self::{

@@ -13,7 +13,7 @@ use petstore_domain::{
     PetId,
     store_area::{
         Category, Change, Command, Conflict, Decision, FieldSet, NewOrder, Order, OrderId, Owner,
-        Patch, Present, Refusal, Resource, StorePet, Subject, UniqueKey, decide,
+        Patch, Present, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey, decide,
     },
 };
 
@@ -115,6 +115,11 @@ impl State {
             }) => self
                 .current_pet(*pet_id)
                 .is_some_and(|pet| pet.price().is_some()),
+            Command::Revert(Reversal::Pet(reversal)) => {
+                let pet = self.current_pet(reversal.id);
+                let has_values = pet.is_some_and(|pet| !pet.fields.is_empty());
+                !reversal.fields.is_empty() || (reversal.changes_catalogue() && has_values)
+            }
             _ => command.fields().is_some_and(|fields| !fields.is_empty()),
         }
     }
@@ -125,8 +130,15 @@ impl State {
         let mut keys: Vec<_> = given_values
             .filter_map(|(name, value)| self.fields.unique_key(name, value))
             .collect();
-        if let Command::RestorePet { id, .. } = command
-            && let Some(pet) = self.current_pet(*id)
+        let restored_pet = match command {
+            Command::RestorePet { id, .. } => Some(*id),
+            Command::Revert(Reversal::Pet(reversal)) if reversal.restores_pet() => {
+                Some(reversal.id)
+            }
+            _ => None,
+        };
+        if let Some(id) = restored_pet
+            && let Some(pet) = self.current_pet(id)
         {
             keys.extend(self.fields.unique_keys(&pet.fields));
         }
@@ -213,7 +225,7 @@ impl State {
         };
 
         let pet = match command.subject() {
-            Subject::New => None,
+            Subject::New | Subject::Nothing => None,
             Subject::Pet(id) => Some(id),
             Subject::Order(id) => {
                 present.order = self.orders.get(&id).and_then(|order| order.now.clone());
@@ -300,6 +312,9 @@ impl State {
         match refusal {
             Refusal::PreconditionFailed(Some(current)) => {
                 Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
+            }
+            Refusal::MovedOn(Some(current)) => {
+                Refusal::MovedOn(self.as_read(&current).map(Box::new))
             }
             Refusal::InvalidTransition(conflict) => {
                 self.refuse_with_conflict(conflict, Refusal::InvalidTransition)

@@ -20,6 +20,7 @@ macro_rules! double {
                     after: i64, kind: Option<ChangeType>, limit: u32
                 ) -> ChangePage;
                 $how => history(pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry>;
+                $how => act(seq: i64) -> Vec<JournalEntry>;
                 $how => forget_changes(kept: RangeInclusive<Timestamp>, limit: u32) -> usize;
                 $how => confirmed_time(now: Timestamp) -> Timestamp;
                 $how => confirm_time(

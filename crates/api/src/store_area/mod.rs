@@ -17,6 +17,7 @@ pub(super) mod photos;
 mod preconditions;
 pub(super) mod profile;
 mod refusals;
+pub(super) mod reverts;
 mod shared;
 mod turns;
 pub(super) mod webhooks;

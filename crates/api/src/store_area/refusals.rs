@@ -83,6 +83,17 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
                 current: Some(current),
             }
         }
+        Refusal::MovedOn(current) => {
+            let message = moved_on(current.as_deref());
+            let current = current.map_or(b"null".to_vec(), |current| wire::current(&current));
+            Rejection {
+                error: ApiError::new(Problem::InvalidTransition, message),
+                current: Some(current),
+            }
+        }
+        Refusal::NotRevertible(reason) => {
+            Rejection::new(Problem::InvalidTransition, reason.message())
+        }
         Refusal::InvalidTransition(conflict) => {
             Rejection::for_conflict(Problem::InvalidTransition, *conflict)
         }
@@ -118,6 +129,27 @@ pub(super) fn conflict(
     current: &[u8],
 ) -> ApiError {
     ApiError::new(problem, message).with_state(None, Some(current), None)
+}
+
+/// Returns the message about a resource that has changed since the change that is to be reverted.
+fn moved_on(current: Option<&Resource>) -> String {
+    let present_state = match current {
+        Some(Resource::Pet(pet)) => format!("Animal {} has version {} now", pet.id, pet.version),
+        Some(Resource::Order(order)) => {
+            format!("Order {} has version {} now", order.id, order.version)
+        }
+        Some(Resource::Category(category)) => {
+            format!(
+                "Category {} has version {} now",
+                category.id, category.version
+            )
+        }
+        None => "The category does not exist now".to_owned(),
+    };
+    format!(
+        "{present_state}, so the change cannot be reverted: it was reverted before, or something else \
+         has changed since; see current."
+    )
 }
 
 /// Returns the message about a resource that has another version than the command requires.

@@ -150,12 +150,14 @@ pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
 /// Returns the response to several commands: for each of them, the state of its resource after the command.
 pub(super) fn all_results(decisions: &[Decision]) -> StoredResponse {
     let mut body = Vec::with_capacity(decisions.len() * USUAL_LENGTH);
-    for result in decisions
-        .iter()
-        .filter_map(|decision| decision.result.as_ref())
-    {
-        body.push(if body.is_empty() { b'[' } else { b',' });
-        write_resource(&mut body, result);
+    body.push(b'[');
+    for decision in decisions {
+        if let Some(result) = &decision.result {
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            write_resource(&mut body, result);
+        }
     }
     body.push(b']');
     stored_response(StatusCode::OK, None, body)

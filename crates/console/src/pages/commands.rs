@@ -231,6 +231,8 @@ pub(super) fn refused(refusal: &Refusal) -> String {
         Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
+        | Refusal::MovedOn(_)
+        | Refusal::NotRevertible(_)
         | Refusal::TooLong
         | Refusal::Fields(_)
         | Refusal::DuplicateValue { .. }

@@ -4,7 +4,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Category, FieldProblem, FieldSet, Order, OrderId, Owner, PhotoId, StorePet};
+use super::{
+    Category, FieldProblem, FieldSet, NotRevertible, Order, OrderId, Owner, PhotoId, StorePet,
+};
 use crate::{PetId, words::words};
 
 /// The facts that a command needs. A store reads them in the transaction that writes the decision.
@@ -101,6 +103,15 @@ impl Resource {
         }
     }
 
+    /// The category, if it is one.
+    pub fn category(&self) -> Option<&Category> {
+        if let Self::Category(category) = self {
+            Some(category)
+        } else {
+            None
+        }
+    }
+
     pub fn id(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.id.get(),
@@ -168,11 +179,21 @@ pub enum Refusal {
         /// This animal, if it was there before the commands.
         current: Option<Box<Resource>>,
     },
+    /// What an act changed is not as the act left it, so the act cannot be reverted any more. The present state, or
+    /// `None` if it does not exist.
+    MovedOn(Option<Box<Resource>>),
+    NotRevertible(NotRevertible),
     /// The animal has as many photos as it can have.
     TooManyPhotos,
     /// With this command, the representations of a batch are too long together.
     TooLong,
     NoIdentifierLeft,
+}
+
+impl From<NotRevertible> for Refusal {
+    fn from(reason: NotRevertible) -> Self {
+        Self::NotRevertible(reason)
+    }
 }
 
 impl From<FieldProblem> for Refusal {

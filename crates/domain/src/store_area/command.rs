@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{
     AltText, Decimal, FieldPatch, FieldValue, Focus, Given, Label, NewOrder, NewPhoto, Note,
-    OrderId, OrderPatch, Patch, PetPatch, PhotoId, Reason, WithdrawalReason,
+    OrderId, OrderPatch, Patch, PetPatch, PhotoId, Reason, Reversal, WithdrawalReason,
 };
 use crate::{NewPet, PetId};
 
@@ -115,6 +115,8 @@ pub enum Command {
         id: i64,
         preconditions: Preconditions,
     },
+    /// Takes back what an act did with an animal and its order, or with a category.
+    Revert(Reversal),
 }
 
 /// The subject of a command: a store reads it before the decision.
@@ -122,6 +124,8 @@ pub enum Command {
 pub enum Subject {
     /// Something that does not exist yet.
     New,
+    /// Nothing: the command is refused, whatever the store has.
+    Nothing,
     Pet(PetId),
     /// This order, and its animal.
     Order(OrderId),
@@ -151,6 +155,7 @@ impl Command {
             Self::PutCategory { id, .. } | Self::DeleteCategory { id, .. } => {
                 Subject::Category(*id)
             }
+            Self::Revert(reversal) => reversal.subject(),
         }
     }
 }
@@ -169,6 +174,7 @@ impl Command {
                 patch: PetPatch { fields, .. },
                 ..
             } => Some(fields),
+            Self::Revert(Reversal::Pet(reversal)) => Some(&reversal.fields),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use super::{
     },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
     photo_rules::{add_photo, delete_photo, order_photos, patch_photo, replace_photo},
+    revert_rules::revert,
 };
 
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
@@ -91,5 +92,6 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
             preconditions,
         } => put_category(*id, label, preconditions, present),
         Command::DeleteCategory { preconditions, .. } => delete_category(preconditions, present),
+        Command::Revert(reversal) => revert(reversal, present, now),
     }
 }

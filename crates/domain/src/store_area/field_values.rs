@@ -89,6 +89,15 @@ pub enum FieldProblem {
     Invalid(String),
 }
 
+impl FieldProblem {
+    /// The reason as a sentence.
+    pub fn into_message(self) -> String {
+        match self {
+            Self::Unknown(message) | Self::Invalid(message) => message,
+        }
+    }
+}
+
 impl FieldValues {
     pub const NONE: Self = Self(None);
 

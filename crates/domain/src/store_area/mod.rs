@@ -32,6 +32,8 @@ mod phrase;
 mod picture_problem;
 mod profile;
 mod query;
+mod reversal;
+mod revert_rules;
 mod rules;
 mod store_pet;
 mod webhook;
@@ -77,6 +79,10 @@ pub use profile::{
     StoreKind, StoreName, TelephoneNumber, decide_profile,
 };
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
+pub use reversal::{
+    CategoryReversal, LostPhoto, NotRevertible, OrderChange, PHOTOS_COME_BACK_WITHIN, PetChange,
+    PetReversal, Reversal,
+};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{
     Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,

@@ -160,7 +160,8 @@ fn may_change(pet: &StorePet, preconditions: &Preconditions) -> Result<(), Refus
     Ok(())
 }
 
-fn with_photos(
+/// The change that gives an animal these photos. `photo` is the one that the command is about, if it is about one.
+pub(super) fn with_photos(
     pet: &StorePet,
     all: Vec<Photo>,
     photo: Option<PhotoId>,

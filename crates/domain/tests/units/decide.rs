@@ -154,7 +154,12 @@ pub(super) fn outcome(command: &Command, present: &Present) -> String {
             assert!(matches!(conflict.current, Resource::Pet(_)));
             "open order".to_owned()
         }
-        Err(refusal @ (Refusal::NoIdentifierLeft | Refusal::TooLong)) => format!("{refusal:?}"),
+        Err(
+            refusal @ (Refusal::NoIdentifierLeft
+            | Refusal::TooLong
+            | Refusal::MovedOn(_)
+            | Refusal::NotRevertible(_)),
+        ) => format!("{refusal:?}"),
     }
 }
 

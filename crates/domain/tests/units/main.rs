@@ -19,5 +19,6 @@ mod password;
 mod pet;
 mod phrase;
 mod rate_limit;
+mod reverts;
 mod second_factor;
 mod staff;

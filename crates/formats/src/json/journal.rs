@@ -3,10 +3,33 @@
 use jiff::Timestamp;
 use petstore_domain::{
     NamedActor,
-    store_area::{AuditEntry, JournalEntry, JournalSubject},
+    store_area::{AuditEntry, Change, JournalEntry, JournalSubject, Resource},
 };
 
-use super::Object;
+use super::{Object, read_resource};
+
+/// Reads the change in an entry of the log. `None` if this release does not know what it is, because a later release has
+/// written it.
+pub fn read_change(entry: &JournalEntry) -> Option<Change> {
+    let mut change = Change {
+        kind: entry.kind.known()?,
+        before: None,
+        after: None,
+    };
+    if let Some(before) = &entry.before {
+        change.before = Some(read_representation(entry, before)?);
+    }
+    if let Some(after) = &entry.after {
+        change.after = Some(read_representation(entry, after)?);
+    }
+    Some(change)
+}
+
+/// Reads a representation in an entry.
+fn read_representation(entry: &JournalEntry, text: &str) -> Option<Resource> {
+    let subject = entry.subject.kind.known()?;
+    read_resource(subject, text)
+}
 
 /// A `Change`, on one line.
 pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {

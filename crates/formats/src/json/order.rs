@@ -117,7 +117,7 @@ pub(crate) fn write_whole_order(out: &mut Vec<u8>, order: &Order) {
 pub const ADDED_TO_ORDERS: &[[&str; 2]] = Order::ADDED;
 
 pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
-    let order = Order::read_file(object, "The order")?;
+    let order = Order::read_representation(object, "The order", Readers::File)?;
     let is_open = order.status == OrderStatus::Reserved;
     if is_open != order.closed_at.is_none() {
         return Err(Invalid::of(
@@ -136,4 +136,12 @@ pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
         ));
     }
     Ok(order)
+}
+
+/// Reads an order as the log of changes has it, without its contact. It holds its animal by its status: when a change
+/// was logged that made an order reserved or completed, the animal had its status by the order.
+pub(super) fn read_logged_order(object: &[u8]) -> Result<Order, Invalid> {
+    let order = Order::read_representation(object, "The order", Readers::All)?;
+    let holds = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);
+    Ok(Order { holds, ..order })
 }

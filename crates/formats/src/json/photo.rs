@@ -7,7 +7,7 @@ use petstore_domain::{
     store_area::{AltText, Focus, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 
 use super::{
     Object, elements, integer,
@@ -73,6 +73,45 @@ pub fn read_photos(stored: &str) -> Option<Photos> {
     let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
     let all = all.into_iter().map(photo).collect::<Option<_>>()?;
     Some(Photos::stored(all, stored.to_owned()))
+}
+
+/// A photo as [`write_photo`] writes it. Its URLs, position and animal follow from where it is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Logged<'l> {
+    id: &'l str,
+    alt: Option<String>,
+    width: u32,
+    height: u32,
+    #[serde(borrow)]
+    focus: Option<[&'l RawValue; 2]>,
+    added_at: &'l str,
+}
+
+/// Reads the photos of an animal as the log of changes has them. `None` if this is something else.
+pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
+    let logged: Vec<Logged<'_>> = serde_json::from_str(array).ok()?;
+    let photos = logged.into_iter().map(read_logged_photo);
+    Some(Photos::new(photos.collect::<Option<_>>()?))
+}
+
+fn read_logged_photo(logged: Logged<'_>) -> Option<Photo> {
+    let alt = match logged.alt {
+        Some(alt) => Some(AltText::new(alt)?),
+        None => None,
+    };
+    let focus = match logged.focus {
+        Some([x, y]) => Some(read_focus([x.get(), y.get()])?),
+        None => None,
+    };
+    Some(Photo {
+        id: PhotoId::parse(logged.id)?,
+        alt,
+        width: logged.width,
+        height: logged.height,
+        focus,
+        added_at: logged.added_at.parse().ok()?,
+    })
 }
 
 /// Returns the same JSON with the paths of photos below `prefix`; `None` if there are none. No

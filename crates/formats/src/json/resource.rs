@@ -23,8 +23,13 @@ pub(super) trait Resource: Sized {
 
     fn write(&self, out: &mut Vec<u8>, readers: Readers);
 
-    /// Reads one in a file. `what` is its name in a message, such as "The order".
-    fn read_file(object: &[u8], what: &'static str) -> Result<Self, Invalid>;
+    /// Reads one that was written for these readers: of a file, or of the log of changes. A member that they do not get
+    /// has its default. `what` is its name in a message, such as "The order".
+    fn read_representation(
+        object: &[u8],
+        what: &'static str,
+        readers: Readers,
+    ) -> Result<Self, Invalid>;
 
     /// Returns what the document says of the members that clients get.
     fn declared() -> DeclaredObject;
@@ -77,8 +82,15 @@ macro_rules! resource {
                 object.end();
             }
 
-            fn read_file(object: &[u8], what: &'static str) -> Result<Self, $crate::json::Invalid> {
+            fn read_representation(
+                object: &[u8],
+                what: &'static str,
+                readers: $crate::json::resource::Readers,
+            ) -> Result<Self, $crate::json::Invalid> {
                 use $crate::json::members::{Member, Members, name};
+
+                // Not every resource has members for only some readers.
+                let _ = readers;
 
                 let members = Members::of(object, what, &[
                     $(name!($member $($name)?),)+
@@ -95,7 +107,11 @@ macro_rules! resource {
                         $version: members.required::<$crate::json::members::Version>(stringify!($version))?.0,
                         $($added: members.patch(stringify!($added))?.set(),)*
                         $($private: members.patch(stringify!($private))?.set(),)?
-                        $($file: members.required(stringify!($file))?,)?
+                        $($file: if readers == $crate::json::resource::Readers::File {
+                            members.required(stringify!($file))?
+                        } else {
+                            Default::default()
+                        },)?
                     )?
                 })
             }

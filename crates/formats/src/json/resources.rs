@@ -3,14 +3,16 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use petstore_domain::{
-    store_area::{Attempt, Category, Order, Resource, Webhook, Withdrawal},
+    store_area::{Attempt, Category, Order, Resource, SubjectKind, Webhook, Withdrawal},
     words::Word,
 };
 
 use super::{
     Invalid, Object,
     declared::DeclaredObject,
+    order::read_logged_order,
     resource::{Readers, Resource as _, resource},
+    store_pet::read_logged_pet,
     write_order, write_store_pet,
 };
 
@@ -31,7 +33,25 @@ pub fn declared_resources() -> Vec<DeclaredObject> {
 
 /// Returns a category in a file.
 pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
-    Category::read_file(object, "The category")
+    Category::read_representation(object, "The category", Readers::File)
+}
+
+/// Reads an animal, an order or a category as [`write_resource`] has written it, in this release or an earlier one.
+/// `None` for other subjects, and for what a later release has written in a way that this one does not know.
+///
+/// An order has no contact, because the log of changes has none.
+pub fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
+    let object = text.as_bytes();
+    match kind {
+        SubjectKind::Pet => read_logged_pet(object).ok().map(Resource::Pet),
+        SubjectKind::Order => read_logged_order(object).ok().map(Resource::Order),
+        SubjectKind::Category => {
+            Category::read_representation(object, "The category", Readers::All)
+                .ok()
+                .map(Resource::Category)
+        }
+        _ => None,
+    }
 }
 
 /// The representation of an animal, an order without its contact, or a category.

@@ -16,7 +16,7 @@ use super::{
     Invalid, Object,
     declared::Keywords,
     members::{Member, Members, Version, bodies, values},
-    photo::write_photos,
+    photo::{read_logged_photos, write_photos},
     resource::{Readers, Resource, resource},
 };
 
@@ -72,7 +72,7 @@ values! {
         |value| values_of(super::members(value.get().as_bytes(), "fields").ok()?)
             .and_then(FieldValues::new).map(Self);
     Withdrawal: "null, or an object with a valid at, reason and note",
-        |value| Self::read_file(value.get().as_bytes(), "withdrawn").ok();
+        |value| Self::read_representation(value.get().as_bytes(), "withdrawn", Readers::File).ok();
     PhotoCount: "an array of photos",
         |value| super::elements(value.get().as_bytes()).ok().map(|all| Self(all.len() as u64));
 }
@@ -197,6 +197,19 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
             .optional("photos")?
             .map_or(0, |PhotoCount(count)| count),
     ))
+}
+
+/// Reads an animal as the log of changes has it.
+pub(super) fn read_logged_pet(object: &[u8]) -> Result<StorePet, Invalid> {
+    let (pet, _) = read_store_pet(object)?;
+    let [photos] = super::object_members(object, ["photos"])?;
+    let photos = match photos {
+        Some(photos) => read_logged_photos(photos.get())
+            .ok_or_else(|| Invalid::of("photos must be an array of photos"))?,
+        // The log of an earlier release has none.
+        None => Photos::NONE,
+    };
+    Ok(StorePet { photos, ..pet })
 }
 
 pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {

@@ -32,6 +32,8 @@ pub(super) enum Ask {
     Reopen(usize, &'static str, i64, Age),
     Pets(Filter, usize),
     Orders(Option<&'static str>, Option<i64>, usize),
+    /// Reverts one of the newest changes of an animal.
+    Revert(i64),
 }
 
 /// Which version a request names: so many before the newest that somebody saw, or
@@ -57,7 +59,7 @@ impl Ask {
             1 => Some(1),
             _ => Some(0),
         };
-        match random.random_range(0..31) {
+        match random.random_range(0..34) {
             0..2 => Self::ReadPet(id),
             2 => Self::ReadOrder(order),
             3 => Self::Rename(id, version),
@@ -88,6 +90,7 @@ impl Ask {
                     limit,
                 )
             }
+            31..34 => Self::Revert(id),
             _ => {
                 let status = ORDER_STATUSES.choose(random).copied();
                 let status = status.filter(|_| random.random_bool(0.3));

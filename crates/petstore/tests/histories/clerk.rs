@@ -8,13 +8,18 @@ use std::{
 
 use hyper::StatusCode;
 use jiff::SignedDuration;
+use petstore_domain::{
+    PetId,
+    store_area::{self as domain, FieldValue, Resource},
+};
+use petstore_formats::json;
 
 use super::{
     asks::Ask,
     history::{Event, Moment, Operation},
     messages::{batch_outcome, batch_request, in_hours, label_outcome, label_request, text},
     service::Service,
-    store_area::{Command, Filter, Order, Outcome, Shown, StorePet},
+    store_area::{Command, Content, Filter, Order, Outcome, Shown, StorePet},
     workload::{Client, content, within},
 };
 
@@ -28,6 +33,10 @@ impl Client {
             Ask::Orders(status, pet_id, limit) => {
                 return self.walk_orders(status, pet_id, limit).await;
             }
+            Ask::Revert(id) => match self.revert_of(id).await {
+                Some(command) => command,
+                None => return,
+            },
             ask => {
                 let known = self
                     .record
@@ -50,6 +59,30 @@ impl Client {
         while has_key && !is_told {
             is_told = self.send(&self.other, &command, key.as_deref(), None).await;
         }
+    }
+
+    /// A revert of one of the newest changes of an animal that stands alone in the log and is about no order.
+    async fn revert_of(&self, id: i64) -> Option<Command> {
+        let store = &self.place.store;
+        let newest = store.history(PetId::new(id)?, i64::MAX, 3).await.ok()?;
+        for entry in newest {
+            let change = json::read_change(&entry)?;
+            let (Some(Resource::Pet(before)), Some(Resource::Pet(after))) =
+                (&change.before, &change.after)
+            else {
+                continue;
+            };
+            if store.act(entry.seq).await.ok()?.len() == 1 {
+                return Some(Command::Revert {
+                    seq: entry.seq,
+                    id,
+                    version: after.version,
+                    before: content_of(before),
+                    after: content_of(after),
+                });
+            }
+        }
+        None
     }
 
     /// Sends those requests that can be commands of one batch.
@@ -313,6 +346,17 @@ impl Client {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         sweeps.push((called, returned, text(at)));
+    }
+}
+
+fn content_of(pet: &domain::StorePet) -> Content {
+    let withdrawn = pet.withdrawn.as_ref();
+    Content {
+        name: pet.name.as_str().to_owned(),
+        category_id: pet.category_id,
+        status: pet.status.to_string(),
+        withdrawn: withdrawn.map(|withdrawal| withdrawal.reason.to_string()),
+        breed: pet.fields.get("breed").map(FieldValue::to_string),
     }
 }
 

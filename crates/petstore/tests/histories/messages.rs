@@ -146,7 +146,7 @@ impl Ask {
                     until: text(in_hours(now, hours)),
                 }
             }
-            Ask::Pets(..) | Ask::Orders(..) => return None,
+            Ask::Pets(..) | Ask::Orders(..) | Ask::Revert(_) => return None,
         })
     }
 }
@@ -207,6 +207,7 @@ impl Command {
             Command::Reopen { id, until, .. } => {
                 (order(id, "/reopen"), json!({ "expiresAt": until }))
             }
+            Command::Revert { seq, .. } => (format!("/v1/store/changes/{seq}/revert"), json!({})),
             other => unreachable!("{other:?} is no write of a client"),
         };
         let Value::Object(mut body) = body else {
@@ -280,12 +281,21 @@ impl Command {
                 | Command::PatchPet { .. }
                 | Command::Withdraw { .. }
                 | Command::Restore { .. }
+                | Command::Revert { .. }
         )
     }
 
     /// What a response means; `None` if the same request is still in progress elsewhere.
     pub(super) fn outcome(&self, response: &Response) -> Option<Outcome> {
         let status = response.status.as_u16();
+        if status < 300 && matches!(self, Command::Revert { .. }) {
+            let [pet]: [Value; 1] = content(response, response.status);
+            return Some(Outcome {
+                status,
+                code: String::new(),
+                shown: shown(pet, true),
+            });
+        }
         if status < 300 {
             let shown = shown(content(response, response.status), self.is_of_pet());
             let (version, id) = match &shown {

@@ -357,6 +357,26 @@ pub(super) fn decide<'h>(
                 (is_free && pet.withdrawn.is_none()).then_some((order, pet))
             })
         }
+        Command::Revert {
+            id,
+            version,
+            before,
+            ..
+        } => match pet(*id) {
+            Some(moved_on) if moved_on.version != *version => {
+                response(409, "invalid_transition", Shows::Pet(*id, moved_on))
+            }
+            present => of_pet(*id, present.as_ref(), None, |pet| {
+                Ok(Entry {
+                    name: &before.name,
+                    category_id: before.category_id,
+                    status: &before.status,
+                    sold_by: pet.sold_by.filter(|_| before.status == pet.status),
+                    withdrawn: before.withdrawn.as_deref(),
+                    ..pet
+                })
+            }),
+        },
         Command::Expire { id, at } => {
             let is_due =
                 |order: OrderEntry<'_>| order.until.is_some_and(|until| until <= at.as_str());

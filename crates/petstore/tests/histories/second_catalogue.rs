@@ -354,6 +354,9 @@ impl World {
             Err(Refusal::PreconditionFailed(Some(current))) => {
                 told(412, "precondition_failed", shown_resource(&current))
             }
+            Err(Refusal::MovedOn(Some(current))) => {
+                told(409, "invalid_transition", shown_resource(&current))
+            }
             Err(Refusal::InvalidTransition(conflict)) => {
                 told(409, "invalid_transition", shown_resource(&conflict.current))
             }

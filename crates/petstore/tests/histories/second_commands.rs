@@ -4,12 +4,40 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId, PetName,
     store_area::{
-        Command as Asked, FieldValue, Given, IfMatch, NewOrder, Note, OrderId, OrderPatch,
-        OrderTerms, Patch, PetPatch, Preconditions, Reference,
+        Change, ChangeType, Command as Asked, FieldValue, FieldValues, Given, IfMatch, NewOrder,
+        Note, OrderId, OrderPatch, OrderTerms, Patch, PetPatch, Photos, Preconditions, Reference,
+        Reversal, StorePet, Withdrawal,
     },
 };
 
-use super::{history, store_area::Command};
+use super::{
+    history,
+    store_area::{Command, Content},
+};
+
+/// The animal of a change, as the log has it.
+fn pet_of(id: PetId, content: &Content, version: i64) -> StorePet {
+    let withdrawn = content.withdrawn.as_ref().map(|reason| Withdrawal {
+        at: Timestamp::UNIX_EPOCH,
+        reason: reason.parse().unwrap(),
+        note: None,
+    });
+    let breed = content.breed.clone();
+    let fields = breed.map(|breed| ("breed".to_owned(), FieldValue::Text(breed)));
+    StorePet {
+        id,
+        name: PetName::new(content.name.clone()).unwrap(),
+        category_id: content.category_id,
+        status: content.status.parse().unwrap(),
+        version,
+        created_at: None,
+        updated_at: None,
+        order_id: None,
+        withdrawn,
+        fields: FieldValues::new(fields.into_iter().collect()).unwrap(),
+        photos: Photos::NONE,
+    }
+}
 
 /// The command, and the time at which it comes; `None` for a read.
 pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
@@ -123,6 +151,23 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
                 default_end: end,
                 preconditions,
             }
+        }
+        Command::Revert {
+            id,
+            version,
+            before,
+            after,
+            ..
+        } => {
+            let [before, after] = [(before, version - 1), (after, *version)]
+                .map(|(content, version)| pet_of(pet(id), content, version));
+            let change = Change {
+                kind: ChangeType::PetChanged,
+                before: Some(before.into()),
+                after: Some(after.into()),
+            };
+            let mut reversals = Reversal::of_act(&[change], now, now).unwrap();
+            Asked::Revert(reversals.remove(0))
         }
         Command::Expire { id, at } => {
             now = time(at);

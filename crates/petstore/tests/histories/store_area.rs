@@ -123,11 +123,33 @@ pub(crate) enum Command {
         version: IfMatch,
         until: String,
     },
+    /// Takes back a change of an animal that no other change of the log belongs to, and that is about no order.
+    Revert {
+        /// The number of the change.
+        seq: i64,
+        id: i64,
+        /// The version after the change.
+        version: i64,
+        before: Content,
+        after: Content,
+    },
     /// What a sweeper whose clock shows `at` does with an order.
     Expire {
         id: i64,
         at: String,
     },
+}
+
+/// What a change of an animal can change, before it or after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub(crate) name: String,
+    pub(crate) category_id: i64,
+    pub(crate) status: String,
+    /// Why the animal is withdrawn.
+    pub(crate) withdrawn: Option<String>,
+    /// The value of its breed.
+    pub(crate) breed: Option<String>,
 }
 
 impl Command {
@@ -141,7 +163,10 @@ impl Command {
         let mut has_placed = false;
         commands.retain(|command| {
             let places = matches!(command, Self::Place { .. });
-            let other = matches!(command, Self::PatchOrder { .. } | Self::Expire { .. });
+            let other = matches!(
+                command,
+                Self::PatchOrder { .. } | Self::Revert { .. } | Self::Expire { .. }
+            );
             let is_about_order = places || command.order().is_some();
             let is_kept = command.is_write() && !other && !(has_placed && is_about_order);
             has_placed |= places;
@@ -186,6 +211,7 @@ impl Command {
             | Self::PatchPet { id, .. }
             | Self::Withdraw { id, .. }
             | Self::Restore { id, .. }
+            | Self::Revert { id, .. }
             | Self::Place { pet_id: id, .. } => Some(*id),
             _ => None,
         }

@@ -126,6 +126,8 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/Changes/maxItems", changes),
         ("/schemas/Batch/maxItems", commands),
         ("/schemas/BatchResults/maxItems", commands),
+        // No request changes more.
+        ("/schemas/RevertResults/maxItems", commands),
         (
             "/schemas/BatchError/properties/failedIndex/maximum",
             commands - 1,

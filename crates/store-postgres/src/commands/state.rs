@@ -66,7 +66,7 @@ pub(super) fn parameters<'v>(
 ) -> Vec<Value<'v>> {
     let subject = command.subject();
     let [pet, order, category] = match subject {
-        Subject::New => [Value::Null; 3],
+        Subject::New | Subject::Nothing => [Value::Null; 3],
         Subject::Pet(id) => [Value::Integer(id.get()), Value::Null, Value::Null],
         Subject::Order(id) => [Value::Null, Value::Integer(id.get()), Value::Null],
         Subject::Category(id) => [Value::Null, Value::Null, Value::Integer(id)],

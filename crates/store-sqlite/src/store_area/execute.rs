@@ -134,6 +134,7 @@ fn read(
     let mut new_ids = NewIds::default();
     match command.subject() {
         Subject::New => new_ids.pet = PetId::new(next_pet(connection, state)?),
+        Subject::Nothing => {}
         Subject::Pet(id) => read_pet(connection, id, state)?,
         Subject::Order(id) => read_order(connection, id, state)?,
         Subject::Category(id) => {

@@ -15,6 +15,7 @@ use petstore_domain::{
 use super::{
     Database, Parameters, SlowRead, Sql,
     audit::{self, read_change},
+    journal_acts::read_act,
     no_result,
     pages::read_all,
     promise,
@@ -78,6 +79,16 @@ Journal {
         let limit = i64::from(limit);
         self.read_slowly(SlowRead::Searches, (pet, before, limit), |connection, (pet, before, limit)| {
             read_history(connection, *pet, *before, *limit).boxed()
+        })
+        .await
+    }
+
+    /// The changes that one request made in one transaction, the change with this number among them, in the order of
+    /// their numbers. Empty if the log does not have the change, or perhaps not all of them any more.
+    async fn act(&self, seq: i64) -> Vec<JournalEntry> {
+        self.number_changes().await?;
+        self.read_slowly(SlowRead::Searches, seq, |connection, seq| {
+            read_act(connection, *seq).boxed()
         })
         .await
     }

@@ -10,6 +10,7 @@ mod database;
 mod deliveries;
 pub mod fields;
 pub mod journal;
+mod journal_acts;
 pub(super) mod keys;
 pub(super) mod lists;
 pub mod offers;

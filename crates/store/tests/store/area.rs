@@ -61,7 +61,15 @@ macro_rules! area_suite {
             values_of_a_field_that_gets_another_kind_are_not_mixed_up,
             the_store_knows_which_files_photos_need,
             a_file_is_due_a_day_after_it_was_seen_without_a_photo,
-            the_times_of_any_clock_are_stored_listed_and_changed_again
+            the_times_of_any_clock_are_stored_listed_and_changed_again,
+            each_kind_of_act_is_reverted_once_and_not_again,
+            each_end_of_an_order_is_reverted_with_its_animal,
+            of_many_reverts_of_one_act_one_is_made,
+            an_act_about_many_animals_is_reverted_as_a_whole_or_not_at_all,
+            acts_at_the_same_time_are_told_apart,
+            an_act_whose_beginning_may_be_forgotten_is_unknown,
+            a_value_that_another_animal_has_meanwhile_is_not_given_back,
+            a_category_and_a_photo_come_back_with_all_that_they_had
         );
     };
     ($open:expr, $($test:ident),*) => {
@@ -74,6 +82,6 @@ macro_rules! area_suite {
 }
 pub(crate) use crate::{
     area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_offers::*,
-    area_orders::*, area_photos::*, area_requests::*, area_words::*, times::*,
+    area_orders::*, area_photos::*, area_requests::*, area_reverts::*, area_words::*, times::*,
 };
 pub(crate) use area_suite;

@@ -17,6 +17,7 @@ mod area_offers;
 mod area_orders;
 mod area_photos;
 mod area_requests;
+mod area_reverts;
 mod area_words;
 mod audit;
 mod journal;

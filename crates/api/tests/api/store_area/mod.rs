@@ -21,6 +21,7 @@ mod prices;
 mod profile;
 mod reopen;
 mod retries;
+mod reverts;
 mod scopes;
 mod streams;
 mod unique_values;

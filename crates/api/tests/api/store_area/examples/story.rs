@@ -74,6 +74,7 @@ pub(super) async fn tell(book: &mut Book) {
     shop.deletion().await;
     shop.act("reopenOrder 200 reopened", "1", "until").await;
     shop.photos().await;
+    shop.reverts().await;
     shop.at("2026-12-02T09:00:00Z");
     shop.webhooks().await;
     shop.parameters().await;
@@ -173,6 +174,29 @@ impl Shop<'_> {
             .send("PUT /categories/2", &new, json!({ "label": "Cats" }))
             .await;
         self.read("listCategories 200 all", "", "").await;
+    }
+
+    /// A category is renamed by mistake. The requests of the story have one id, so a change at another time is another act.
+    async fn reverts(&mut self) {
+        let label = async |shop: &Self, condition, label: &str| {
+            shop.store
+                .send("PUT /categories/9", &[condition], json!({ "label": label }))
+                .await
+        };
+        self.at("2026-12-02T08:00:00Z");
+        label(self, ("if-none-match", "*"), "Birds").await;
+        self.at("2026-12-02T08:00:01Z");
+        label(self, ("if-match", "\"1\""), "Parrots").await;
+        let changes = self
+            .store
+            .get("/changes?after=start&limit=100&type=category.changed")
+            .await;
+        let seq = changes.ok().as_array().unwrap().last().unwrap()["seq"].to_string();
+        self.at("2026-12-02T08:00:02Z");
+        self.act("revertChange 200 renamed", &seq, "").await;
+        self.act("revertChange 409 invalid_transition", &seq, "")
+            .await;
+        self.store.change("DELETE /categories/9", 3, "").await;
     }
 
     async fn profile(&mut self) {

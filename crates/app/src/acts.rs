@@ -1,0 +1,83 @@
+//! The acts in the journal, and the commands that revert them.
+
+use petstore_domain::{
+    PetId,
+    store_area::{Change, Command, JournalEntry, JournalSubject, NotRevertible, Reversal},
+};
+use petstore_formats::json;
+use petstore_store::StoreError;
+
+use super::App;
+
+/// How many of the newest changes of an animal are searched for the one that led to a version.
+const NEWEST_CHANGES: u32 = 100;
+
+/// The changes that one request made in one transaction, in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedAct(Vec<JournalEntry>);
+
+impl RecordedAct {
+    /// Returns the number of the first change, by which the act can be reverted.
+    pub fn seq(&self) -> i64 {
+        self.0.first().map_or(0, |entry| entry.seq)
+    }
+
+    /// Returns the changes. `None` if a later release has made one of them in a way that this one does not know.
+    pub fn changes(&self) -> Option<Vec<Change>> {
+        self.0.iter().map(json::read_change).collect()
+    }
+}
+
+impl App {
+    /// Returns the act of the change with this number. `None` if the journal does not have the change, or perhaps not
+    /// the whole act any more.
+    pub async fn act(&self, seq: i64) -> Result<Option<RecordedAct>, StoreError> {
+        let entries = self.store.act(seq).await?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(RecordedAct(entries)))
+    }
+
+    /// Returns the act that led to a version of an animal, or of an order for the animal. `None` if it is not among the
+    /// newest changes of the animal.
+    pub async fn act_that_led_to(
+        &self,
+        pet: PetId,
+        subject: &JournalSubject,
+        version: i64,
+    ) -> Result<Option<RecordedAct>, StoreError> {
+        let newest = self.store.history(pet, i64::MAX, NEWEST_CHANGES).await?;
+        let change = newest
+            .iter()
+            .find(|entry| entry.subject == *subject && entry.version == Some(version));
+        match change {
+            Some(change) => self.act(change.seq).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the commands that revert an act: one for each animal, and one for each category. They must be carried out
+    /// in one transaction. For an act that can never be reverted, there is one, which is refused.
+    pub async fn reverting_commands(&self, act: &RecordedAct) -> Result<Vec<Command>, StoreError> {
+        let mut reversals = match self.reversals(act) {
+            Ok(reversals) => reversals,
+            Err(reason) => vec![Reversal::Impossible(reason)],
+        };
+        for reversal in &mut reversals {
+            for lost in reversal.lost_photos() {
+                lost.has_files = self.has_photo_files(lost.photo.id).await?;
+            }
+        }
+        Ok(reversals.into_iter().map(Command::Revert).collect())
+    }
+
+    /// Returns what reverts an act, as if all files of photos were there.
+    fn reversals(&self, act: &RecordedAct) -> Result<Vec<Reversal>, NotRevertible> {
+        let (Some(changes), Some(first)) = (act.changes(), act.0.first()) else {
+            return Err(NotRevertible::Kind);
+        };
+        let default_end = self.commands.default_end(self.clock.now());
+        Reversal::of_act(&changes, first.at, default_end)
+    }
+}
