@@ -26,19 +26,25 @@ pub(super) struct Desk<'r> {
     token: String,
 }
 
+/// The identity of a form that was sent. A second click sends the same one.
+pub(super) struct FormIdentity {
+    key: IdempotencyKey,
+    fingerprint: [u8; 32],
+}
+
 /// The field of a form with the key by which a second click is recognized.
 pub(super) const KEY_FIELD: &str = "_key";
 
 /// The length of a value of [`KEY_FIELD`] without the name of its form: 128 bits.
 const KEY_DIGITS: usize = 32;
 
-/// The member to whom a form was shown, if the form says so.
+/// Returns the member to whom a form was shown, if the form says so.
 pub(super) fn owner_of(form: &Form) -> Option<StaffId> {
     let (owner, _) = form.raw(KEY_FIELD).split_once('.')?.1.split_once('-')?;
     text::integer(owner).map(StaffId)
 }
 
-/// The form as if it had been shown to this member.
+/// Returns the form as if it had been shown to this member.
 pub(super) fn given_to(form: &Form, member: StaffId) -> Form {
     let given = |(name, value): &(String, String)| match value.split_once('.') {
         Some((token, rest)) if name == KEY_FIELD => {
@@ -82,41 +88,33 @@ impl<'r> Desk<'r> {
         self.role() >= Role::Clerk
     }
 
-    /// The number in the path as an identifier.
+    /// Returns the number in the path as an identifier.
     pub(super) fn id<T>(&self, id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
         text::integer(self.visit.parameter).and_then(id)
     }
 
-    /// The hidden field with the key of a form of this page, and with the member who fills it in. Forms
+    /// Shows the hidden field with the key of a form of this page, and with the member who fills it in. Forms
     /// with other names have other keys.
     pub(super) fn key(&self, form: &str) -> Markup {
         let owner = self.session.member.id;
         html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "." (owner) "-" (form) }; }
     }
 
-    /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the
-    /// change is made once, however often the form is sent. With other values, it is another form.
+    /// Returns the circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the change is
+    /// made once, however often the form is sent. With other values, it is another form.
     pub(super) fn context(&self) -> WriteContext {
-        let Visit {
-            request,
-            page,
-            form,
-            ..
-        } = &self.visit;
+        self.context_of(self.form_identity())
+    }
+
+    /// Returns the circumstances of a change that is made once for this identity; without one, each time.
+    pub(super) fn context_of(&self, identity: Option<FormIdentity>) -> WriteContext {
         let owner = self.session.member.id.into();
-        let key = form.raw(KEY_FIELD);
-        let hash = Sha256::new()
-            .chain_update(request.uri.path())
-            .chain_update([0]);
-        let fingerprint: [u8; 32] = hash.chain_update(form.bytes()).finalize().into();
-        let of_values = text::hex_digits(&fingerprint[..8]);
-        let key = (!key.is_empty()).then(|| IdempotencyKey::new(format!("{key}-{of_values}")));
-        let idempotency = key.flatten().map(|key| IdempotentRequest {
+        let idempotency = identity.map(|identity| IdempotentRequest {
             caller: owner,
             lineage: owner,
-            operation: page,
-            key,
-            fingerprint,
+            operation: self.visit.page,
+            key: identity.key,
+            fingerprint: identity.fingerprint,
         });
         WriteContext {
             idempotency,
@@ -124,7 +122,29 @@ impl<'r> Desk<'r> {
         }
     }
 
-    /// A source for the secrets that a form makes: the same one each time that this form is sent, in
+    /// Returns what tells the form of this request from others; `None` if it has no [`KEY_FIELD`].
+    pub(super) fn form_identity(&self) -> Option<FormIdentity> {
+        let form = &self.visit.form;
+        self.identity(form.raw(KEY_FIELD), form.bytes())
+    }
+
+    /// Returns what tells this content, which was sent to the path of this request with this key, from others. `None`
+    /// if the key is empty, or no possible one.
+    pub(super) fn identity(&self, key: &str, content: &[u8]) -> Option<FormIdentity> {
+        if key.is_empty() {
+            return None;
+        }
+        let hash = Sha256::new()
+            .chain_update(self.visit.request.uri.path())
+            .chain_update([0])
+            .chain_update(content);
+        let fingerprint: [u8; 32] = hash.finalize().into();
+        let digits = text::hex_digits(&fingerprint[..8]);
+        let key = IdempotencyKey::new(format!("{key}-{digits}"))?;
+        Some(FormIdentity { key, fingerprint })
+    }
+
+    /// Returns a source for the secrets that a form makes: the same one each time that this form is sent, in
     /// every process. So a second click makes the same secret, which the store already has; and the
     /// secret can be shown again, although only its digest is stored. Nobody can predict it without
     /// the random [`KEY_FIELD`], which is not stored.

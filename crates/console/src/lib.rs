@@ -315,7 +315,7 @@ async fn open_page(
     let reply = match target {
         Target::Staff(_, open) => open(&desk).await,
         Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
-        _ => Box::pin(pages::photo_forms::add(&mut desk, body)).await,
+        _ => Box::pin(pages::photo_uploads::add(&desk, body)).await,
     };
     let response = async { reply?.into_response(&desk).await }.await;
     let mut response =

@@ -95,7 +95,7 @@ impl MergedForm {
             concurrent_changes(submitted_form, current_form)
         };
 
-        // A button that undoes something says only the version to which it applies.
+        // A form without initial values says only the version to which it applies.
         let has_initial_values = submitted_form
             .fields()
             .iter()

@@ -30,7 +30,7 @@ pub(super) enum Reply {
     Csv(String, Vec<u8>),
     /// Events, until something ends them.
     Events(Body),
-    /// What is ready to send.
+    /// A response that is ready to send.
     Made(Response),
 }
 
@@ -43,11 +43,10 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
-        let (status, follows) = (StatusCode::OK, Follows::Nothing);
         Self {
-            status,
+            status: StatusCode::OK,
             title: title.into(),
-            follows,
+            follows: Follows::Nothing,
             content,
         }
     }
@@ -56,17 +55,16 @@ impl Page {
         Self { follows, ..self }
     }
 
-    /// The page with an error, which programs and people who hear it notice. It follows nothing.
+    /// Marks the page as one with an error, which programs and people who hear the page notice. It follows nothing.
     pub(super) fn wrong_if(self, is_wrong: bool) -> Self {
         if !is_wrong {
             return self;
         }
-        let title = format!("{}{}", texts().error_prefix, self.title);
-        let follows = Follows::Nothing;
         Self {
-            title,
-            follows,
-            ..self.with_status(StatusCode::UNPROCESSABLE_ENTITY)
+            status: StatusCode::UNPROCESSABLE_ENTITY,
+            title: format!("{}{}", texts().error_prefix, self.title),
+            follows: Follows::Nothing,
+            content: self.content,
         }
     }
 
@@ -85,16 +83,28 @@ impl From<Page> for Reply {
 pub(super) const FROM: &str = "from";
 pub(super) const TODAY: &str = "today";
 
-/// The input of the form of a button "Undo". Such a form needs no question.
-pub(super) const UNDOES: &str = "undoes";
+/// The input of a button "Undo" with the number of a change of its act.
+pub(super) const CHANGE: &str = "change";
 
-/// The code of a message, and the number in it. See [`texts::flash`].
+/// The longest path of a page that a cookie carries to the next page, in bytes.
+const MAX_PAGE_LENGTH: usize = 2_000;
+
+/// The code of a message, and the number in it. See [`wording::flash`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flash {
     pub(super) code: String,
     pub(super) id: i64,
-    /// The form that undoes what the message is about: its path, and its fields as a query.
-    pub(super) undo: Option<String>,
+    /// The act of the message, if a button can undo it.
+    pub(super) undo: Option<Undo>,
+}
+
+/// The act that the button "Undo" of a message reverts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Undo {
+    /// The number of a change of the act.
+    pub(super) seq: i64,
+    /// The path of the page that shows what the act changed, perhaps with a query.
+    pub(super) page: String,
 }
 
 impl Flash {
@@ -106,8 +116,9 @@ impl Flash {
         }
     }
 
-    /// The message after "Undo", if it were the same as before: a second press would make the change again.
-    pub(super) fn undone(self) -> Self {
+    /// Returns the message after "Undo". A message that would be the same as before says "undone", and does not offer to
+    /// make the change again.
+    pub(super) fn into_undone(self) -> Self {
         match &*self.code {
             "saved" => Self::new("undone", self.id),
             "changed-many" => Self::new("undone-many", self.id),
@@ -116,7 +127,7 @@ impl Flash {
     }
 
     /// Reads the cookie with a message that this member got.
-    fn of_cookie(desk: &Desk<'_>) -> Option<Self> {
+    fn from_cookie(desk: &Desk<'_>) -> Option<Self> {
         let (tag, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
         if !desk.visit.is_tag_of(tag, &signed_text(desk, text)) {
             return None;
@@ -124,39 +135,45 @@ impl Flash {
         Self::parse(text)
     }
 
-    /// Returns the value of a cookie with this message. It is signed, because its button sends a form.
+    /// Returns the value of a cookie with this message. The value is signed, because the button sends a form.
     fn to_cookie(&self, desk: &Desk<'_>) -> String {
         let text = self.to_string();
         format!("{}.{text}", desk.visit.tag_of(&signed_text(desk, &text)))
     }
 
-    /// Parses the form in which it is displayed.
+    /// Parses the form in which a message is displayed: its code and its number, and if it can be undone, the number of
+    /// a change and a page.
+    ///
+    /// `sold.5` is the sale of order 5, and `sold.5.12./orders/5` offers to revert the act of change 12.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (code, rest) = text.split_once('.')?;
-        let (id, undo) = rest
-            .split_once('.')
-            .map_or((rest, None), |(id, undo)| (id, Some(undo)));
-        let is_code = code
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        let flash = Self {
-            undo: undo.map(str::to_owned),
-            ..Self::new(code, text::integer(id)?)
+        let mut parts = text.splitn(4, '.');
+        let code = parts.next()?;
+        let id = text::integer(parts.next()?)?;
+        let undo = match (parts.next(), parts.next()) {
+            (Some(seq), Some(page)) => Some(Undo {
+                seq: text::integer(seq)?,
+                page: page.to_owned(),
+            }),
+            (None, None) => None,
+            _ => return None,
         };
-        is_code.then_some(flash)
+        let is_code_byte = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+        if !code.bytes().all(is_code_byte) {
+            return None;
+        }
+        Some(Self {
+            code: code.to_owned(),
+            id,
+            undo,
+        })
     }
 
-    /// The message, with what it links to, and with the button that undoes what was done.
+    /// Shows the message, with what it links to, and with the button that undoes the act.
     async fn show(&self, desk: &Desk<'_>) -> Result<Option<Markup>, ApiError> {
         let Some((message, link)) = wording::flash(&self.code, self.id) else {
             return Ok(None);
         };
         let pet = self.pet(desk).await?;
-        let undo = self
-            .undo
-            .as_deref()
-            .map(|undo| undo.split_once('?').unwrap_or((undo, "")));
-        let undo = undo.filter(|(path, _)| (desk.visit.find)(&Method::POST, path).is_some());
         Ok(Some(html! {
             span {
                 @if let Some(pet) = &pet {
@@ -166,24 +183,13 @@ impl Flash {
                 (message)
             }
             @if let Some((to, label)) = link { " " a href=(to) { (label) } }
-            @if let Some((path, fields)) = undo {
-                " "
-                form data-undo method="post" action=(path) {
-                    (desk.key("undo"))
-                    input type="hidden" name=(UNDOES) value="yes";
-                    @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM) value=(TODAY); }
-                    @for (name, value) in Form::from_own_bytes(fields.to_owned().into()).fields() {
-                        input type="hidden" name=(name) value=(value);
-                    }
-                    button { (texts().undo) }
-                }
-            }
+            @if let Some(undo) = &self.undo { " " (undo.form(desk)) }
         }))
     }
 
-    /// The animal of the order that the message is about. People know it by its name.
+    /// Returns the animal of the order that the message is about. People know it by its name.
     async fn pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
-        let of_orders = [
+        let codes_of_orders = [
             "reserved",
             "sold",
             "sale-undone",
@@ -191,8 +197,12 @@ impl Flash {
             "returned",
             "extended",
         ];
-        let id = OrderId::new(self.id).filter(|_| of_orders.contains(&&*self.code));
-        let Some(id) = id else { return Ok(None) };
+        if !codes_of_orders.contains(&&*self.code) {
+            return Ok(None);
+        }
+        let Some(id) = OrderId::new(self.id) else {
+            return Ok(None);
+        };
         let Some(order) = desk.store().get_order(id).await? else {
             return Ok(None);
         };
@@ -200,74 +210,119 @@ impl Flash {
     }
 }
 
-/// The text of which the tag of a message is made.
+impl Undo {
+    /// Shows the button. Its form goes below the page, and has the query of the page as fields. Empty if there is no
+    /// such form.
+    fn form(&self, desk: &Desk<'_>) -> Markup {
+        let (path, query) = self.page.split_once('?').unwrap_or((&self.page, ""));
+        let target = format!("{path}/undo");
+        if (desk.visit.find)(&Method::POST, &target).is_none() {
+            return html! {};
+        }
+        let query = Form::from_own_bytes(query.to_owned().into());
+        html! {
+            form data-undo method="post" action=(target) {
+                (desk.key("undo"))
+                input type="hidden" name=(CHANGE) value=(self.seq);
+                @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM) value=(TODAY); }
+                @for (name, value) in query.fields() { input type="hidden" name=(name) value=(value); }
+                button { (texts().undo) }
+            }
+        }
+    }
+
+    /// Returns the page as far as a cookie has room for it: a page with a very long query is named without the query.
+    fn short_page(&self) -> &str {
+        if self.page.len() <= MAX_PAGE_LENGTH {
+            return &self.page;
+        }
+        self.page.split('?').next().unwrap_or_default()
+    }
+}
+
+/// Returns the text from which the tag of a message is made.
 fn signed_text(desk: &Desk<'_>, text: &str) -> Vec<u8> {
     format!("message for staff {}: {text}", desk.session.member.id).into_bytes()
 }
 
 impl std::fmt::Display for Flash {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.code, self.id)?;
-        self.undo.iter().try_for_each(|undo| write!(f, ".{undo}"))
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}.{}", self.code, self.id)?;
+        if let Some(undo) = &self.undo {
+            write!(formatter, ".{}.{}", undo.seq, undo.short_page())?;
+        }
+        Ok(())
     }
 }
 
-/// How long a message waits for the next page, in seconds.
-const SHOWN_WITHIN: u32 = 60;
+/// The time that a message waits for the next page.
+const MESSAGE_SECONDS: u32 = 60;
 
 impl Reply {
-    /// The response. Fails with 503 if there is not enough memory for it.
+    /// Returns the response. Fails with 503 if there is not enough memory for it.
     pub(super) async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
-        let visit = &desk.visit;
-        let memory = &visit.console.edge.response_memory;
-        Ok(match self {
-            Self::Page(page) => {
-                let is_read = Cookie::Message.get(visit).is_some()
-                    && !session::is_in_background(visit.request);
-                let mut shown = None;
-                if is_read && let Some(flash) = Flash::of_cookie(desk) {
-                    shown = flash.show(desk).await?;
-                }
-                let frame = Frame {
-                    name: desk.session.member.name.as_str(),
-                    facts: &visit.facts,
-                    window: visit.console.settings.window.as_deref(),
-                    role: desk.role(),
-                    path: visit.request.uri.path(),
-                    flash: shown,
-                    follows: page.follows,
-                    after: desk.position,
-                };
-                let html = layout::framed_page(&frame, &page.title, &page.content).into_string();
-                let mut response = layout::html(page.status, memory.hold(html.into_bytes())?);
-                if is_read {
-                    Cookie::Message.clear(visit, &mut response);
-                }
-                response
-            }
+        match self {
+            Self::Page(page) => page.into_response(desk).await,
             Self::See(path, flash) => {
                 let mut response = layout::redirect(&path);
                 if let Some(flash) = flash {
-                    let seconds = Some(SHOWN_WITHIN);
-                    Cookie::Message.set(visit, &mut response, &flash.to_cookie(desk), seconds);
+                    let value = flash.to_cookie(desk);
+                    let seconds = Some(MESSAGE_SECONDS);
+                    Cookie::Message.set(&desk.visit, &mut response, &value, seconds);
                 }
-                response
+                Ok(response)
             }
-            Self::Csv(name, content) => {
-                let content = memory.hold(content)?.into();
-                let mut response = layout::of_type("text/csv; charset=utf-8", content);
-                let disposition = format!("attachment; filename=\"{name}\"");
-                if let Ok(value) = HeaderValue::try_from(disposition) {
-                    response
-                        .headers_mut()
-                        .insert(header::CONTENT_DISPOSITION, value);
-                }
-                response
-            }
-            Self::Events(body) => response::events(body),
-            Self::Made(response) => response,
-        })
+            Self::Csv(name, content) => csv_response(desk, &name, content),
+            Self::Events(body) => Ok(response::events(body)),
+            Self::Made(response) => Ok(response),
+        }
     }
+}
+
+impl Page {
+    /// Returns the page in its frame, with the message that waits for it. A request of the script in the background
+    /// leaves the message for the next page.
+    async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
+        let visit = &desk.visit;
+        let is_read =
+            Cookie::Message.get(visit).is_some() && !session::is_in_background(visit.request);
+        let mut message = None;
+        if is_read && let Some(flash) = Flash::from_cookie(desk) {
+            message = flash.show(desk).await?;
+        }
+
+        let frame = Frame {
+            name: desk.session.member.name.as_str(),
+            facts: &visit.facts,
+            window: visit.console.settings.window.as_deref(),
+            role: desk.role(),
+            path: visit.request.uri.path(),
+            flash: message,
+            follows: self.follows,
+            after: desk.position,
+        };
+        let html = layout::framed_page(&frame, &self.title, &self.content).into_string();
+        let memory = &visit.console.edge.response_memory;
+        let mut response = layout::html(self.status, memory.hold(html.into_bytes())?);
+        if is_read {
+            Cookie::Message.clear(visit, &mut response);
+        }
+        Ok(response)
+    }
+}
+
+/// Returns a file that the browser keeps under this name.
+fn csv_response(desk: &Desk<'_>, name: &str, content: Vec<u8>) -> Result<Response, ApiError> {
+    let memory = &desk.visit.console.edge.response_memory;
+    let content = memory.hold(content)?.into();
+    let mut response = layout::of_type("text/csv; charset=utf-8", content);
+    let disposition = format!("attachment; filename=\"{name}\"");
+    if let Ok(value) = HeaderValue::try_from(disposition) {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
 }
 
 #[cfg(test)]
@@ -279,12 +334,23 @@ mod tests {
         let flash = Flash::new("added-many", 12);
         assert_eq!(Flash::parse(&flash.to_string()).as_ref(), Some(&flash));
         let flash = Flash {
-            undo: Some("/animals/1/restore?version=3.4".to_owned()),
+            undo: Some(Undo {
+                seq: 7,
+                page: "/animals?q=3.4".to_owned(),
+            }),
             ..flash
         };
         assert_eq!(Flash::parse(&flash.to_string()), Some(flash));
         for text in [
-            "", "saved", "saved.", "saved.x", "<b>.1", "a;b.1", "Saved.1",
+            "",
+            "saved",
+            "saved.",
+            "saved.x",
+            "<b>.1",
+            "a;b.1",
+            "Saved.1",
+            "saved.1.2",
+            "saved.1.x./",
         ] {
             assert_eq!(Flash::parse(text), None, "{text}");
         }

@@ -10,7 +10,6 @@ use petstore_domain::{
     words::Word,
 };
 use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
-use serde_json::Value;
 
 /// Returns the words for a change in the journal, which a later release may have made.
 pub(super) fn change_type(kind: &Word<ChangeType>) -> String {
@@ -101,16 +100,6 @@ pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     match id {
         Some(id) => format!("{kind_words} {id}"),
         None => kind_words,
-    }
-}
-
-/// Returns the words for a value of the journal.
-pub(super) fn value(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Bool(true) => window_texts().yes.to_owned(),
-        Value::Bool(false) => window_texts().no.to_owned(),
-        number_or_list => number_or_list.to_string(),
     }
 }
 

@@ -560,6 +560,8 @@ texts! {
     // After something was done.
     /// The button that undoes it.
     undo;
+    /// After a button "Undo" of a message that is too old, or of something that the journal does not have.
+    not_undoable;
     show_order;
     add_another;
     reserved_as(order: i64) -> String;

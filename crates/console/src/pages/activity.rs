@@ -14,9 +14,11 @@ use petstore_domain::{
 };
 
 use super::{
+    differences::show_differences,
     history,
     order_rows::{self, OrderRow},
     parts::{link, page_links},
+    pet_schema::PetSchema,
 };
 use crate::prelude::*;
 
@@ -296,8 +298,11 @@ fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<Stri
 fn details(desk: &Desk<'_>, entry: &AuditEntry, subjects: &Subjects) -> Markup {
     match entry {
         AuditEntry::Change(change) => {
-            let catalogue = (&*subjects.categories, &subjects.fields);
-            history::differences(desk, change, catalogue)
+            let schema = PetSchema {
+                categories: &subjects.categories,
+                fields: &subjects.fields,
+            };
+            show_differences(desk, change, schema)
         }
         AuditEntry::Act { act, .. } => act_details(&act.details),
     }

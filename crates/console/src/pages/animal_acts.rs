@@ -227,23 +227,13 @@ async fn ask_to_cancel_order(
 }
 
 /// Takes the animal in the path back into the catalogue.
-///
-/// The form that undoes a withdrawal also names the reservation that ended by the withdrawal, and this opens it again.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));
     };
-    let mut commands = vec![Command::RestorePet {
+    let restoration = Command::RestorePet {
         id,
         preconditions: desk.preconditions(),
-    }];
-    if let Some(order_id) = desk.visit.form.integer("order").and_then(OrderId::new) {
-        commands.push(Command::ReopenOrder {
-            id: order_id,
-            expires_at: None,
-            default_end: desk.default_end(),
-            preconditions: Preconditions::default(),
-        });
-    }
-    execute_for_animal(desk, id, commands).await
+    };
+    execute_for_animal(desk, id, vec![restoration]).await
 }

@@ -314,11 +314,7 @@ fn selection_form(
     table: &Markup,
 ) -> Markup {
     let default_end = desk.default_end().strftime("%F").to_string();
-    let action_bar = selected::bar(
-        (schema.categories, schema.fields),
-        (form, &default_end),
-        errors,
-    );
+    let action_bar = selected::bar(schema, form, &default_end, errors);
     html! {
         form.several method="post" action="/animals/selected" {
             (desk.key("selected"))

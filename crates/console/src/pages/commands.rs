@@ -2,24 +2,22 @@
 
 use jiff::Timestamp;
 use petstore_domain::{
-    PetId, StoredResponse,
-    store_area::{
-        ChangeType, Command, Decision, FieldSet, OrderStatus, Preconditions, Refusal, Resource,
-        StorePet,
-    },
+    PetId,
+    store_area::{Command, FieldSet, Preconditions, Refusal, Resource, StorePet},
 };
 use petstore_store::ExecutionOutcome;
 
-use super::{undo, values};
-use crate::{
-    prelude::*,
-    reply::{Flash, UNDOES},
+use super::{
+    messages::{message_about, remembered_response},
+    undo::not_revertible_text,
+    values,
 };
+use crate::{desk::FormIdentity, prelude::*, reply::Flash};
 
-/// Why commands were not carried out. Nothing was changed.
+/// The reason why commands were not carried out. Nothing was changed.
 #[derive(Default)]
 pub(super) struct NotDone {
-    /// Which of them is refused, if it is one of them.
+    /// The position of the command that is refused, if it is one of the commands.
     pub(super) index: Option<usize>,
     /// The subject, if somebody else has changed it.
     pub(super) changed: Option<Resource>,
@@ -31,7 +29,7 @@ pub(super) struct NotDone {
 }
 
 impl NotDone {
-    /// The problems of a form for the values of fields.
+    /// Returns the problems of a form for the values of fields.
     pub(super) fn errors(&self, fields: &FieldSet) -> Errors {
         let mut errors = Errors::default();
         match self.field.as_ref().and_then(|name| fields.find(name)) {
@@ -42,8 +40,13 @@ impl NotDone {
         errors
     }
 
-    /// The same because another animal has the value of this field.
-    fn about(self, fields: &FieldSet, field: String, other: Option<&Resource>) -> Self {
+    /// Adds that another animal has the value of this field.
+    fn with_duplicate_value(
+        self,
+        fields: &FieldSet,
+        field: String,
+        other: Option<&Resource>,
+    ) -> Self {
         let label = fields
             .find(&field)
             .map_or(&*field, |field| field.label.as_str());
@@ -65,7 +68,7 @@ impl NotDone {
     }
 }
 
-/// How a message names an animal.
+/// Returns the name by which a message knows an animal, such as `Rex (7)`.
 pub(super) fn called(pet: &StorePet) -> String {
     format!("{} ({})", markup::plain_name(pet.name.as_str()), pet.id)
 }
@@ -76,12 +79,12 @@ impl Desk<'_> {
         self.app().commands.default_end(self.visit.now)
     }
 
-    /// The condition of a change: nobody else has changed its subject since the form was made.
+    /// Returns the condition of a change: nobody else has changed its subject since the form was made.
     pub(super) fn preconditions(&self) -> Preconditions {
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
     }
 
-    /// The animal with the number in the path.
+    /// Returns the animal with the number in the path.
     pub(super) async fn pet(&self) -> Result<Option<StorePet>, StoreError> {
         match self.id(PetId::new) {
             Some(id) => self.store().get_store_pet(id).await,
@@ -94,148 +97,88 @@ impl Desk<'_> {
         &self,
         commands: Vec<Command>,
     ) -> Result<Result<Flash, NotDone>, ApiError> {
-        Ok(
-            match self
-                .app()
-                .commands
-                .execute(commands, self.context(), respond)
-                .await?
-            {
-                ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => {
-                    let text = String::from_utf8_lossy(&response.body);
-                    let flash = Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0));
-                    let undoes = !self.visit.form.raw(UNDOES).is_empty();
-                    Ok(if undoes { flash.undone() } else { flash })
-                }
-                ExecutionOutcome::IdempotencyConflict => {
-                    let why = texts().stale.to_owned();
-                    Err(NotDone {
-                        why,
-                        ..NotDone::default()
-                    })
-                }
-                ExecutionOutcome::Refused { index, refusal } => {
-                    let (index, why) = (Some(index), refused(&refusal));
-                    let not_done = NotDone {
-                        index,
-                        why,
-                        ..NotDone::default()
-                    };
-                    Err(match refusal {
-                        Refusal::PreconditionFailed(present) => NotDone {
-                            changed: present.map(|present| *present),
-                            ..not_done
-                        },
-                        Refusal::DuplicateValue { field, current, .. } => {
-                            not_done.about(&self.store().fields().await?, field, current.as_deref())
-                        }
-                        _ => not_done,
-                    })
-                }
+        self.execute_once(commands, self.form_identity()).await
+    }
+
+    /// Carries out commands, once for all that is sent with this identity; without one, each time.
+    pub(super) async fn execute_once(
+        &self,
+        commands: Vec<Command>,
+        identity: Option<FormIdentity>,
+    ) -> Result<Result<Flash, NotDone>, ApiError> {
+        let context = self.context_of(identity);
+        let outcome = self
+            .app()
+            .commands
+            .execute(commands, context, remembered_response)
+            .await?;
+        match outcome {
+            ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => {
+                Ok(Ok(message_about(self, &response.body).await))
+            }
+            ExecutionOutcome::IdempotencyConflict => Ok(Err(NotDone {
+                why: texts().stale.to_owned(),
+                ..NotDone::default()
+            })),
+            ExecutionOutcome::Refused { index, refusal } => {
+                Ok(Err(self.not_done(index, refusal).await?))
+            }
+        }
+    }
+
+    /// Returns why the command with this index was refused.
+    async fn not_done(&self, index: usize, refusal: Refusal) -> Result<NotDone, StoreError> {
+        let not_done = NotDone {
+            index: Some(index),
+            why: refused(&refusal),
+            ..NotDone::default()
+        };
+        Ok(match refusal {
+            Refusal::PreconditionFailed(present) => NotDone {
+                changed: present.map(|present| *present),
+                ..not_done
             },
-        )
+            Refusal::DuplicateValue { field, current, .. } => {
+                let fields = self.store().fields().await?;
+                not_done.with_duplicate_value(&fields, field, current.as_deref())
+            }
+            _ => not_done,
+        })
     }
 }
 
-/// The remembered response of a form: the message about it.
-fn respond(decisions: &[Decision]) -> StoredResponse {
-    let flash = flash(decisions).to_string();
-    StoredResponse {
-        status: 303,
-        body: flash.into_bytes(),
-        ..StoredResponse::default()
-    }
-}
-
-fn flash(decisions: &[Decision]) -> Flash {
-    let (undo, is_unsold) = (undo::form(decisions), undo::undoes_sale(decisions));
-    // Of several commands about one animal, the last one is what was asked for.
-    let decisions = match decisions {
-        [first, .., last]
-            if undo::subject(first).is_some() && undo::subject(first) == undo::subject(last) =>
-        {
-            std::slice::from_ref(last)
-        }
-        all => all,
-    };
-    let first = decisions.first();
-    let kind = first
-        .and_then(|decision| decision.changes.first())
-        .map(|change| change.kind);
-    // Without checks of a version, which change nothing.
-    let is_counted = |decision: &&Decision| {
-        !decision.changes.is_empty() && !matches!(decision.result, Some(Resource::Category(_)))
-    };
-    let count = decisions.iter().filter(is_counted).count();
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
-    let subject = first.and_then(|decision| decision.result.as_ref());
-    let id = subject.map_or(0, Resource::id);
-    let (code, id) = match (kind, subject) {
-        (Some(ChangeType::PetAdded), _) if count > 1 => ("added-many", count),
-        _ if count > 1 => ("changed-many", count),
-        (Some(ChangeType::PetAdded), _) => ("added", id),
-        (Some(ChangeType::PetWithdrawn), _) => ("withdrawn", id),
-        (Some(ChangeType::PetRestored), _) => ("restored", id),
-        (Some(ChangeType::OrderChanged), _) if is_extended(first) => ("extended", id),
-        _ if first.is_some_and(|of| undo::removes_photo(of) && of.photo.is_some()) => {
-            ("photo-turned", id)
-        }
-        _ if first.is_some_and(undo::removes_photo) => ("photo-removed", id),
-        (
-            Some(ChangeType::OrderChanged | ChangeType::PetChanged | ChangeType::CategoryChanged),
-            _,
-        ) => ("saved", id),
-        (_, Some(Resource::Order(_))) if is_unsold => ("sale-undone", id),
-        // Even if the order was closed before.
-        (_, Some(Resource::Order(order))) => match order.status {
-            OrderStatus::Reserved => ("reserved", id),
-            OrderStatus::Completed => ("sold", id),
-            OrderStatus::Cancelled | OrderStatus::Expired => ("cancelled", id),
-            OrderStatus::Returned => ("returned", id),
-        },
-        _ => ("saved", id),
-    };
-    Flash {
-        undo,
-        ..Flash::new(code, id)
-    }
-}
-
-/// Whether a decision gives an order another end.
-fn is_extended(decision: Option<&Decision>) -> bool {
-    let change = decision.and_then(|decision| decision.changes.first());
-    let end = |of: &Option<Resource>| of.as_ref()?.order()?.expires_at;
-    change.is_some_and(|change| end(&change.before) != end(&change.after))
-}
-
-/// Why a command was refused, for people.
+/// Returns why a command was refused, for people.
 pub(super) fn refused(refusal: &Refusal) -> String {
-    let of_state = |current: &Resource| match current {
-        Resource::Pet(StorePet {
-            withdrawn: Some(_), ..
-        }) => texts().is_withdrawn.to_owned(),
-        Resource::Pet(StorePet {
-            order_id: Some(order),
-            ..
-        }) => texts().is_reserved(order.get()),
-        Resource::Pet(pet) => texts().is_in_status(pet.status),
-        Resource::Order(order) => texts().order_is(order.id.get(), order.status),
-        Resource::Category(_) => texts().stale.to_owned(),
-    };
     match refusal {
         Refusal::InvalidTransition(conflict) | Refusal::OpenOrder(conflict) => {
-            of_state(&conflict.current)
+            present_state(&conflict.current)
         }
+        Refusal::MovedOn(Some(current)) if current.category().is_none() => {
+            format!("{} {}", texts().stale, present_state(current))
+        }
+        Refusal::NotRevertible(reason) => not_revertible_text(reason).to_owned(),
         Refusal::NotFound(_) => texts().is_gone.to_owned(),
         Refusal::Invalid(_) => texts().day_invalid.to_owned(),
         Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::MovedOn(_)
-        | Refusal::NotRevertible(_)
         | Refusal::TooLong
         | Refusal::Fields(_)
         | Refusal::DuplicateValue { .. }
         | Refusal::NoIdentifierLeft => texts().stale.to_owned(),
+    }
+}
+
+/// Returns a sentence about the present state of an animal, an order or a category.
+fn present_state(current: &Resource) -> String {
+    match current {
+        Resource::Pet(pet) if pet.withdrawn.is_some() => texts().is_withdrawn.to_owned(),
+        Resource::Pet(pet) => match pet.order_id {
+            Some(order_id) => texts().is_reserved(order_id.get()),
+            None => texts().is_in_status(pet.status),
+        },
+        Resource::Order(order) => texts().order_is(order.id.get(), order.status),
+        Resource::Category(_) => texts().stale.to_owned(),
     }
 }

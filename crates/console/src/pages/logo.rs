@@ -10,7 +10,7 @@ use petstore_web::edge::{UnreadBody, multipart::Multipart};
 use sha2::{Digest, Sha256};
 
 use super::{
-    photo_forms,
+    photo_uploads,
     store::{self, LOGO},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let console = desk.visit.console;
     let member = desk.session.member.id;
-    let _arriving = photo_forms::arriving(console, member)?;
+    let _arriving = photo_uploads::count_arriving_form(console, member)?;
     let _memory = console
         .edge
         .response_memory
@@ -63,7 +63,7 @@ struct LogoForm {
 
 /// Reads the fields of the form one by one.
 async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, ApiError> {
-    let timeout = desk.visit.console.edge.body_timeout * photo_forms::PICTURE_TIMES;
+    let timeout = desk.visit.console.edge.body_timeout * photo_uploads::PICTURE_TIMES;
     let max_form = 2 * Logo::MAX_PICTURE;
     let mut parts = Multipart::new(&desk.visit.request.headers, body, timeout, max_form)
         .map_err(translate_unreadable_form)?;
@@ -97,6 +97,6 @@ async fn store_logo(
         Some(format) if format != Format::Gif => format,
         _ => return Ok(Err(texts().logo_invalid.to_owned())),
     };
-    let result = photo_forms::of_stored(desk.app().photos.make_logo(picture, format).await)?;
+    let result = photo_uploads::of_stored(desk.app().photos.make_logo(picture, format).await)?;
     Ok(result.map(|logo| ProfileChange::Logo(Some(logo))))
 }

@@ -20,6 +20,7 @@ mod cells;
 mod column_meanings;
 mod commands;
 mod conflict;
+mod differences;
 mod edit;
 mod field_effects;
 mod field_form;
@@ -31,6 +32,7 @@ mod history;
 mod import_preview;
 mod live;
 pub(super) mod logo;
+mod messages;
 mod new_order_form;
 mod order_list;
 mod order_rows;
@@ -42,9 +44,11 @@ mod pasted_columns;
 mod pasted_text;
 mod pet_orders;
 mod pet_schema;
-pub(super) mod photo_forms;
+mod photo_forms;
+pub(super) mod photo_uploads;
 mod photos;
 mod selected;
+mod selected_acts;
 mod several;
 mod store;
 mod today;
@@ -64,6 +68,7 @@ use petstore_domain::Role;
 use petstore_languages::console::Label;
 use petstore_web::edge::{self, Response, Route, routes};
 
+use self::undo::UndoPage;
 use super::{
     staff,
     visit::{FormAction, Visit},
@@ -144,6 +149,7 @@ routes! {
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
     changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).with_action(|texts| texts.with_selected);
+    undoOnList         POST "/animals/undo"                    staff!(Clerk, undo::undo, UndoPage::Animals).with_action(|texts| texts.undo);
     animal             GET  "/animals/{id}"                    staff!(Viewer, animal::show, &Errors::default());
     editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::show_form);
     saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).with_action(|texts| texts.edit);
@@ -153,6 +159,8 @@ routes! {
     changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change).with_action(|texts| texts.photos);
     withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal_acts::withdraw).with_action(|texts| texts.withdraw);
     restore            POST "/animals/{id}/restore"            staff!(Clerk, animal_acts::restore).with_action(|texts| texts.restore);
+    undoOnAnimal       POST "/animals/{id}/undo"               staff!(Clerk, undo::undo, UndoPage::Animal).with_action(|texts| texts.undo);
+    undoOnPhotos       POST "/animals/{id}/photos/undo"        staff!(Clerk, undo::undo, UndoPage::Photos).with_action(|texts| texts.undo);
     addForm            GET  "/add"                             staff!(Clerk, add_one::show_form);
     addOne             POST "/add"                             staff!(Clerk, add_one::add_one).with_action(|texts| texts.add_animal);
     sendPhoto          POST "/add/photo"                       Target::Pictures(Requirements::new(Role::Clerk));
@@ -167,6 +175,7 @@ routes! {
     saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save).with_action(|texts| texts.change_order);
     returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).with_action(|texts| texts.take_back);
     reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).with_action(|texts| texts.reserve);
+    undoOnOrder        POST "/orders/{id}/undo"                staff!(Clerk, undo::undo, UndoPage::Order).with_action(|texts| texts.undo);
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity_export::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());

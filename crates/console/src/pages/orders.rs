@@ -373,21 +373,15 @@ pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     .await
 }
 
-/// Reserves the animal again, as before a sale or a cancellation by mistake. To undo more, the form has the field `then`
-/// with the way in which the order closes afterwards: `cancel` or `sell`.
+/// Reserves the animal again, as before a sale or a cancellation by mistake.
 pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, _, _| {
-        let reopening = Command::ReopenOrder {
+        vec![Command::ReopenOrder {
             id,
             expires_at: None,
             default_end: desk.default_end(),
             preconditions: Preconditions::default(),
-        };
-        match desk.visit.form.get("then") {
-            "cancel" => vec![reopening, cancellation(id)],
-            "sell" => vec![reopening, sale(id, Patch::Keep)],
-            _ => vec![reopening],
-        }
+        }]
     })
     .await
 }

@@ -1,413 +1,284 @@
-//! Adding several photos at once, their order, their texts, and deleting them.
+//! The form of the photos of an animal: their order, their texts, turning and deleting them.
 
-use std::sync::{Arc, Weak};
-
-use bytes::Bytes;
 use petstore_domain::{
-    PetId, StaffId,
+    PetId,
     store_area::{
-        AltText, Command, Focus, NewPhoto, Patch, Photo, PhotoId, PhotoPatch, Photos,
-        Preconditions, StorePet,
+        AltText, Command, Focus, NewPhoto, Patch, Photo, PhotoId, PhotoPatch, Preconditions,
+        StorePet,
     },
-    text,
 };
 use petstore_formats::json;
-use petstore_photos::{Format, PhotoError, StoredPhoto};
-use petstore_web::edge::{UnreadBody, multipart::Multipart};
-use sha2::{Digest, Sha256};
 
 use super::{
     commands::NotDone,
-    history::{self, Deleted},
     parts::missing_page,
+    photo_uploads::of_stored,
     photos::{self, alt_input, look_input},
-    waiting_photos,
 };
-use crate::{
-    Console,
-    ask::Question,
-    desk::{KEY_FIELD, owner_of},
-    merge::MergedForm,
-    prelude::*,
-    problem::translate_unreadable_form,
-    reply::Flash,
-    session,
-};
+use crate::{ask::Question, merge::MergedForm, prelude::*, reply::Flash};
 
-/// How much longer a picture may take to arrive than a form.
-pub(super) const PICTURE_TIMES: u32 = 4;
-
-/// How many forms with photos of a member can arrive at once.
-const FORMS_OF_MEMBER: usize = 3;
-
-/// Counts a form with photos of a member that arrives, until the result is dropped.
-pub(super) fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
-    let mut all = console.uploads.lock();
-    all.retain(|form| form.strong_count() > 0);
-    if all
-        .iter()
-        .filter_map(Weak::upgrade)
-        .filter(|of| **of == member)
-        .count()
-        >= FORMS_OF_MEMBER
-    {
-        return Err(PhotoError::Busy);
-    }
-    let form = Arc::new(member);
-    all.push(Arc::downgrade(&form));
-    Ok(form)
+/// The button that was pressed, with the photo that it is about.
+///
+/// `delete-0123…` deletes a photo, and `save` is about none.
+struct PressedButton<'f> {
+    verb: &'f str,
+    photo: Option<PhotoId>,
 }
 
-/// Saves the texts of all photos, and moves or deletes one of them.
+impl<'f> PressedButton<'f> {
+    fn new(form: &'f Form) -> Self {
+        let (verb, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
+        Self {
+            verb,
+            photo: PhotoId::parse(photo),
+        }
+    }
+
+    /// Returns the photo with its position, if the animal still has it.
+    fn photo_of<'p>(&self, pet: &'p StorePet) -> Option<(usize, &'p Photo)> {
+        let position = pet.photos.position(self.photo?)?;
+        Some((position, pet.photos.all().get(position)?))
+    }
+
+    /// Returns the position to which the photo moves; `None` if the button does not move it.
+    fn new_position(&self, form: &Form, present_position: usize) -> Option<usize> {
+        match self.verb {
+            "first" => Some(0),
+            "up" => Some(present_position.saturating_sub(1)),
+            "down" => Some(present_position + 1),
+            // By dragging.
+            "move" => form.get("position").parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Commands about one animal. The first one checks that nobody else changes the animal meanwhile.
+struct PhotoCommands {
+    pet: PetId,
+    first_preconditions: Option<Preconditions>,
+    commands: Vec<Command>,
+}
+
+impl PhotoCommands {
+    /// Returns the preconditions of the next command.
+    fn preconditions(&mut self) -> Preconditions {
+        self.first_preconditions
+            .take()
+            .unwrap_or(Preconditions::PRESENT)
+    }
+
+    fn patch(&mut self, photo: PhotoId, patch: PhotoPatch) {
+        let preconditions = self.preconditions();
+        self.commands.push(Command::PatchPhoto {
+            id: self.pet,
+            photo,
+            patch,
+            preconditions,
+        });
+    }
+
+    fn delete(&mut self, photo: PhotoId) {
+        let preconditions = self.preconditions();
+        self.commands.push(Command::DeletePhoto {
+            id: self.pet,
+            photo,
+            preconditions,
+        });
+    }
+
+    fn replace(&mut self, photo: PhotoId, by: NewPhoto) {
+        self.commands.push(Command::ReplacePhoto {
+            id: self.pet,
+            photo,
+            by,
+        });
+    }
+}
+
+/// Saves the texts of all photos, and moves, turns or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
-    let id = pet.id;
-    let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
-    let chosen = PhotoId::parse(photo);
-    if let (Some(photo), "restore") = (chosen, act) {
-        return restore(desk, &pet, photo).await;
+    let button = PressedButton::new(form);
+    // A second click on the response to the question finds no photo, and gets the response of the first one.
+    if button.verb == "delete"
+        && let Some((position, photo)) = button.photo_of(&pet)
+        && let Some(question_page) = ask_to_delete(desk, &pet, position, photo)
+    {
+        return Ok(question_page);
     }
-    let at = chosen
-        .and_then(|photo| pet.photos.position(photo))
-        .unwrap_or_default();
-    // A second click on the answer finds no photo, and gets the response of the first one.
-    if act == "delete" && pet.photos.all().get(at).map(|photo| photo.id) == chosen {
-        let name = markup::plain_name(pet.name.as_str());
-        let question = Question {
-            title: texts().really(texts().delete, &texts().this_photo(at + 1, &name)),
-            effects: vec![texts().photo_is_gone.to_owned()],
-            yes: texts().delete,
-            back: &path_of(id),
-        };
-        let shown = pet
-            .photos
-            .all()
-            .get(at)
-            .map(|photo| photos::small_photo(photo, at, &name));
-        if let Some(asked) = question.ask(desk, &html! { @if let Some(shown) = shown { (shown) } })
-        {
-            return Ok(asked);
-        }
-    }
+
     let merged = MergedForm::new(form, &photos::form_of(&pet));
-    let conflicts = merged.errors(true, |name, value| {
-        let mut all = pet.photos.all().iter().zip(1..);
-        let label = all.find_map(|(photo, number)| {
-            let is_alt = (alt_input(photo.id) == name).then(|| texts().alt_of(number));
-            is_alt.or_else(|| (look_input(photo.id) == name).then(|| texts().look_at(number)))
-        });
-        Some((label?, markup::readable(value, markup::SHORT)))
-    });
-    // The first of them checks that nobody else changes the animal meanwhile.
-    let mut first = Some(merged.preconditions(merged.is_conflict()));
-    let mut preconditions = || first.take().unwrap_or(Preconditions::PRESENT);
-    let mut commands = Vec::new();
+    let mut commands = PhotoCommands {
+        pet: pet.id,
+        first_preconditions: Some(merged.preconditions(merged.is_conflict())),
+        commands: Vec::new(),
+    };
     for photo in pet.photos.all() {
-        let Some(patch) = typed(&merged.form, photo) else {
+        let Some(patch) = parse_patch(&merged.form, photo) else {
             return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
         };
         if patch != PhotoPatch::default() {
-            let preconditions = preconditions();
-            commands.push(Command::PatchPhoto {
-                id,
-                photo: photo.id,
-                patch,
-                preconditions,
-            });
+            commands.patch(photo.id, patch);
         }
     }
-    let position = match act {
-        "first" => Some(0),
-        "up" => Some(at.saturating_sub(1)),
-        "down" => Some(at + 1),
-        // By dragging.
-        "move" => form.get("position").parse().ok(),
-        _ => None,
-    };
-    match chosen {
-        Some(photo) if act == "delete" => {
-            commands.push(Command::DeletePhoto {
-                id,
-                photo,
-                preconditions: preconditions(),
-            });
-        }
-        Some(photo) if ["left", "right"].contains(&act) => {
-            // After a second click, it is gone, and the first response is what counts.
-            let present = pet
-                .photos
-                .all()
-                .get(at)
-                .filter(|present| present.id == photo);
-            match turned(desk, present, act == "right").await? {
-                Ok(by) => commands.push(Command::ReplacePhoto { id, photo, by }),
-                Err(why) => return photos::show(desk, &Errors::from_text(&why)).await,
-            }
-        }
-        Some(photo) if position.is_some() => {
-            let patch = PhotoPatch {
-                position,
-                ..PhotoPatch::default()
-            };
-            commands.push(Command::PatchPhoto {
-                id,
-                photo,
-                patch,
-                preconditions: preconditions(),
-            });
-        }
-        _ => {}
+    if let Err(problem) = add_pressed(desk, &pet, &button, &mut commands).await? {
+        return photos::show(desk, &Errors::from_text(&problem)).await;
     }
-    if commands.is_empty() {
-        return Ok(see(id, Flash::new("saved", id.get())));
+
+    if commands.commands.is_empty() {
+        return Ok(see_photos(pet.id, Flash::new("saved", pet.id.get())));
     }
-    match desk.execute(commands).await? {
-        Ok(flash) => Ok(see(id, flash)),
-        Err(_) if merged.is_conflict() => photos::show(desk, &conflicts).await,
+    match desk.execute(commands.commands).await? {
+        Ok(flash) => Ok(see_photos(pet.id, flash)),
+        Err(_) if merged.is_conflict() => photos::show(desk, &conflicts(&pet, &merged)).await,
         Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
     }
 }
 
-/// What a form says of a photo that differs from what is there; `None` if its text is too long.
-fn typed(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
-    let mut patch = PhotoPatch::default();
-    let text = form.all(&alt_input(photo.id)).next().map(str::trim);
-    let present = photo.alt.as_ref().map_or("", AltText::as_str);
-    if let Some(text) = text.filter(|text| *text != present) {
-        patch.alt = if text.is_empty() {
-            Patch::Clear
-        } else {
-            Patch::Set(AltText::new(text.to_owned())?)
-        };
+/// Asks whether to delete a photo, and shows it. `None` if the form already says yes.
+fn ask_to_delete(desk: &Desk<'_>, pet: &StorePet, position: usize, photo: &Photo) -> Option<Reply> {
+    let name = markup::plain_name(pet.name.as_str());
+    let question = Question {
+        title: texts().really(texts().delete, &texts().this_photo(position + 1, &name)),
+        effects: vec![texts().photo_is_gone.to_owned()],
+        yes: texts().delete,
+        back: &photos_path(pet.id),
+    };
+    question.ask(desk, &photos::small_photo(photo, position, &name))
+}
+
+/// Adds the command of the pressed button. `Err` says why it is not possible.
+async fn add_pressed(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    button: &PressedButton<'_>,
+    commands: &mut PhotoCommands,
+) -> Result<Result<(), String>, ApiError> {
+    let Some(id) = button.photo else {
+        return Ok(Ok(()));
+    };
+    let present = button.photo_of(pet);
+    let present_position = present.map_or(0, |(position, _)| position);
+    match button.verb {
+        "delete" => commands.delete(id),
+        "left" | "right" => {
+            let Some((_, photo)) = present else {
+                // After a second click, the photo is gone. The store refuses this command, or remembers the first click.
+                commands.patch(id, PhotoPatch::default());
+                return Ok(Ok(()));
+            };
+            match turn(desk, photo, button.verb == "right").await? {
+                Ok(turned) => commands.replace(id, turned),
+                Err(problem) => return Ok(Err(problem)),
+            }
+        }
+        _ => {
+            let position = button.new_position(&desk.visit.form, present_position);
+            if position.is_some() {
+                let patch = PhotoPatch {
+                    position,
+                    ..PhotoPatch::default()
+                };
+                commands.patch(id, patch);
+            }
+        }
     }
-    let chosen = form.all(&look_input(photo.id)).next();
-    if let Some(chosen) = chosen.filter(|chosen| *chosen != photos::look_value(photo.focus)) {
-        let point = chosen
+    Ok(Ok(()))
+}
+
+/// Returns messages about the inputs that somebody else has changed meanwhile.
+fn conflicts(pet: &StorePet, merged: &MergedForm) -> Errors {
+    merged.errors(true, |name, value| {
+        let mut numbered_photos = pet.photos.all().iter().zip(1..);
+        let label = numbered_photos.find_map(|(photo, number)| {
+            if alt_input(photo.id) == name {
+                Some(texts().alt_of(number))
+            } else if look_input(photo.id) == name {
+                Some(texts().look_at(number))
+            } else {
+                None
+            }
+        });
+        Some((label?, markup::readable(value, markup::SHORT)))
+    })
+}
+
+/// Parses the values of a photo in a form that differ from the present ones. `None` if its text is too long.
+fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
+    let mut patch = PhotoPatch::default();
+    let present_text = photo.alt.as_ref().map_or("", AltText::as_str);
+    if let Some(text) = form.all(&alt_input(photo.id)).next() {
+        let text = text.trim();
+        if text.is_empty() && !present_text.is_empty() {
+            patch.alt = Patch::Clear;
+        } else if text != present_text {
+            patch.alt = Patch::Set(AltText::new(text.to_owned())?);
+        }
+    }
+
+    let chosen_point = form.all(&look_input(photo.id)).next();
+    if let Some(point) = chosen_point
+        && point != photos::look_value(photo.focus)
+    {
+        let focus = point
             .split_once(',')
             .and_then(|(x, y)| json::read_focus([x, y]));
-        patch.focus = point.map_or(Patch::Clear, Patch::Set);
+        patch.focus = focus.map_or(Patch::Clear, Patch::Set);
     }
-    // Where its picture was pressed, in pixels.
-    let part = |axis, side: u32| {
-        let at = form.integer(&format!("point-{}.{axis}", photo.id))?;
-        let share = at.clamp(0, side.into()) * 100 / i64::from(side);
-        u16::try_from(share * 100).ok()
-    };
-    let [width, height] = photos::pressed_sides(photo);
-    if let (Some(x), Some(y)) = (part("x", width), part("y", height)) {
-        let pressed = Focus::new([x, y]).filter(|&focus| photo.focus != Some(focus));
-        patch.focus = pressed.map_or(Patch::Keep, Patch::Set);
+    if let Some(focus) = pressed_point(form, photo) {
+        patch.focus = if photo.focus == Some(focus) {
+            Patch::Keep
+        } else {
+            Patch::Set(focus)
+        };
     }
     Some(patch)
 }
 
-/// A photo turned by a right angle, or why it is not turned.
-async fn turned(
+/// Returns the point at which the picture of a photo was pressed, if it was. A press outside counts as its edge.
+fn pressed_point(form: &Form, photo: &Photo) -> Option<Focus> {
+    let [width, height] = photos::pressed_sides(photo);
+    let x = pressed_part(form, photo.id, "x", width)?;
+    let y = pressed_part(form, photo.id, "y", height)?;
+    Focus::new([x, y])
+}
+
+/// Returns how far from the beginning of this axis the picture was pressed, in ten-thousandths of its side, which is
+/// given in pixels. In whole hundredths, as the choice of points shows them.
+fn pressed_part(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u16> {
+    let pixel = form.integer(&format!("point-{photo}.{axis}"))?;
+    let hundredths = pixel.clamp(0, side.into()) * 100 / i64::from(side);
+    u16::try_from(hundredths * 100).ok()
+}
+
+/// Returns the photo turned by a right angle, or why it is not turned.
+async fn turn(
     desk: &Desk<'_>,
-    photo: Option<&Photo>,
+    photo: &Photo,
     to_right: bool,
 ) -> Result<Result<NewPhoto, String>, ApiError> {
-    let Some(photo) = photo else {
-        return Ok(Ok(NewPhoto {
-            id: PhotoId(0),
-            alt: None,
-            width: 0,
-            height: 0,
-            focus: None,
-        }));
+    let turned = match of_stored(desk.app().photos.turn(photo.id, to_right).await)? {
+        Ok(Some(turned)) => turned,
+        Ok(None) => return Ok(Err(texts().photo_file_missing.to_owned())),
+        Err(problem) => return Ok(Err(problem)),
     };
     let focus = photo.focus.map(|focus| focus.turned(to_right));
-    let turned = of_stored(desk.app().photos.turn(photo.id, to_right).await)?;
-    Ok(turned.and_then(|turned| {
-        let turned = turned.ok_or(texts().photo_file_missing)?;
-        Ok(NewPhoto {
-            focus,
-            ..turned.into_photo(None)
-        })
+    Ok(Ok(NewPhoto {
+        focus,
+        ..turned.into_photo(None)
     }))
 }
 
-/// Gives an animal a photo again that was deleted or turned, at its place and with its text, while its files are
-/// there.
-async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
-    let deleted = history::deleted_photo(desk, pet.id, photo).await?;
-    let is_there = deleted.is_some() && desk.app().photos.has_large_file(photo).await?;
-    let Some(Deleted {
-        photo,
-        position,
-        replaced_by,
-    }) = deleted.filter(|_| is_there)
-    else {
-        return photos::show(desk, &Errors::from_text(texts().photo_not_kept)).await;
-    };
-    let (id, preconditions) = (pet.id, Preconditions::PRESENT);
-    let patch = PhotoPatch {
-        position: Some(position),
-        ..PhotoPatch::default()
-    };
-    let in_its_place = replaced_by.filter(|&by| pet.photos.position(by).is_some());
-    let commands = if let Some(replaced) = in_its_place {
-        vec![Command::ReplacePhoto {
-            id,
-            photo: replaced,
-            by: photo,
-        }]
-    } else {
-        let to = Command::PatchPhoto {
-            id,
-            photo: photo.id,
-            patch,
-            preconditions,
-        };
-        vec![Command::AddPhoto { id, photo }, to]
-    };
-    match desk.execute(commands).await? {
-        Ok(_) => Ok(see(id, Flash::new("photo-restored", id.get()))),
-        Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
-    }
-}
-
-fn path_of(id: PetId) -> String {
+/// Returns the path of the page with the photos of an animal.
+pub(super) fn photos_path(id: PetId) -> String {
     format!("/animals/{id}/photos")
 }
 
-fn see(id: PetId, flash: Flash) -> Reply {
-    Reply::See(path_of(id), Some(flash))
-}
-
-/// Adds the pictures of a form, each by itself: those that arrive are kept, whatever becomes of the
-/// others. Without an animal in the path, they wait for the one that is being added.
-pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
-    let pet = desk.pet().await?;
-    if pet.is_none() && !desk.visit.parameter.is_empty() {
-        return Ok(missing_page(texts().no_pet));
-    }
-    let console = desk.visit.console;
-    let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);
-    let max = desk.app().photos.max_size();
-    // For one picture, because they are read one after the other.
-    let _room = edge.response_memory.reserve_for_picture(max)?;
-    let timeout = edge.body_timeout * PICTURE_TIMES;
-    // For as many as an animal has.
-    let max_form = (Photos::MAX + 1) * max;
-    let mut form = Multipart::new(&desk.visit.request.headers, body, timeout, max_form)
-        .map_err(translate_unreadable_form)?;
-    let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
-    let mut waiting = Vec::new();
-    while let Some(part) = form.next(max).await.map_err(translate_unreadable_form)? {
-        match (part.file, part.content) {
-            (None, Some(content)) if part.name == KEY_FIELD => {
-                key = String::from_utf8_lossy(&content).into_owned();
-                // A page that another member has left open.
-                let owner = owner_of(&Form::from_encoded_pairs(&[(KEY_FIELD, &key)]));
-                if owner.is_some_and(|owner| owner != desk.session.member.id) {
-                    return wrong(desk, &Errors::from_text(texts().another_member)).await;
-                }
-            }
-            // A form without a choice has an empty file.
-            (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
-                let number = added as usize + failed.len();
-                let one = match &pet {
-                    Some(pet) => add_one(desk, pet.id, &key, number, content).await?,
-                    None => stored(desk, content).await?.map(|stored| {
-                        waiting.push(photos::waiting_photo(&waiting_photos::waiting_photo_token(
-                            desk, stored,
-                        )));
-                    }),
-                };
-                match one {
-                    Ok(()) => added += 1,
-                    Err(why) => failed.push((file, why)),
-                }
-            }
-            (Some(file), None) => failed.push((file, texts().picture_too_large.to_owned())),
-            _ => {}
-        }
-    }
-    if failed.is_empty() && pet.is_none() {
-        let list = html! { ol.photos { @for photo in waiting { (photo) } } };
-        return Ok(Page::new(texts().photos, list).into());
-    }
-    if let (Some(pet), true) = (&pet, failed.is_empty()) {
-        let flash = Flash::new("photos-added", added.into());
-        // The script says it by itself, and the message on the next page is another one.
-        if session::is_in_background(desk.visit.request) {
-            return Ok(Reply::See(path_of(pet.id), None));
-        }
-        return Ok(see(pet.id, flash));
-    }
-    let problem = html! {
-        @if added > 0 { p { (texts().photos_added(usize::try_from(added).unwrap_or(usize::MAX))) } }
-        ul {
-            @for (file, why) in &failed {
-                li { (markup::text(file, markup::SHORT)) (window_texts().colon) span { (why) } }
-            }
-        }
-    };
-    wrong(desk, &Errors::from_markup(problem)).await
-}
-
-/// The page with what is wrong about pictures.
-async fn wrong(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    if desk.visit.parameter.is_empty() {
-        return Ok(Page::new(texts().photos, errors.summary())
-            .wrong_if(true)
-            .into());
-    }
-    photos::show(desk, errors).await
-}
-
-/// Adds a picture. A repetition of the same form adds it once.
-async fn add_one(
-    desk: &mut Desk<'_>,
-    id: PetId,
-    key: &str,
-    number: usize,
-    picture: Bytes,
-) -> Result<Result<(), String>, ApiError> {
-    let digest = Sha256::digest(&picture);
-    let stored = match stored(desk, picture).await? {
-        Ok(stored) => stored,
-        Err(why) => return Ok(Err(why)),
-    };
-    let (key, digest) = (format!("{key}-{number}"), text::hex_digits(&digest));
-    let fields = [("picture", &*digest), (KEY_FIELD, &*key)];
-    // A form without a key has its effect each time.
-    desk.visit.form = Form::from_encoded_pairs(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
-    let photo = stored.into_photo(None);
-    Ok(desk
-        .execute(vec![Command::AddPhoto { id, photo }])
-        .await?
-        .map(drop)
-        .map_err(|not| not.why))
-}
-
-/// The photo that is made of a picture, or why none is.
-async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<StoredPhoto, String>, ApiError> {
-    let Some(format) = Format::detect(&picture) else {
-        // `ftyp` and the name of the format, behind a length of four bytes.
-        let is_heic = matches!(
-            picture.get(4..12),
-            Some(b"ftypheic" | b"ftypheix" | b"ftypmif1")
-        );
-        return Ok(Err(if is_heic {
-            texts().heic
-        } else {
-            texts().no_picture
-        }
-        .to_owned()));
-    };
-    of_stored(desk.app().photos.add(picture, format).await)
-}
-
-pub(super) fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiError> {
-    match stored {
-        Ok(stored) => Ok(Ok(stored)),
-        Err(PhotoError::Invalid(problem)) => Ok(Err(texts().picture_problem(problem))),
-        Err(PhotoError::Busy) => Ok(Err(texts().too_many_pictures.to_owned())),
-        Err(error) => Err(error.into()),
-    }
+/// Shows the photos of an animal, with a message.
+pub(super) fn see_photos(id: PetId, flash: Flash) -> Reply {
+    Reply::See(photos_path(id), Some(flash))
 }

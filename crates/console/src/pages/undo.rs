@@ -1,235 +1,173 @@
-//! How what a member just did can be undone: the form of the button in the message about it.
+//! The button "Undo" of a message, and "Put it back" of the history: both revert an act in the journal.
 
 use petstore_domain::{
     PetId,
     store_area::{
-        Change, ChangeType, Decimal, Decision, FieldValue, Note, Order, OrderStatus, PhotoId,
-        Resource, StorePet,
+        ChangeType, Command, NotRevertible, OrderId, PetReversal, Refusal, Reversal, StorePet,
     },
 };
 
+use super::{
+    animal, animals,
+    commands::{NotDone, refused},
+    orders, photos, several,
+};
 use crate::{
-    pages::{
-        parts::link,
-        selected::{CANCEL, GIVE_BACK},
-    },
-    reply::{Flash, Reply},
+    prelude::*,
+    reply::{CHANGE, FROM, Flash, TODAY, Undo},
 };
 
-/// The longest form that a cookie carries to the next page.
-const LONGEST: usize = 2_000;
-
-/// The path of the form that undoes these decisions, with its fields as a query; `None` if none does. Those
-/// about one animal are one act.
-pub(super) fn form(decisions: &[Decision]) -> Option<String> {
-    let (first, last) = (decisions.first()?, decisions.last()?);
-    let form = if let Some(Resource::Order(order)) = &last.result {
-        let is_one = decisions
-            .iter()
-            .all(|decision| subject(decision) == Some(order.pet_id));
-        let kind = last.changes.first().map(|change| change.kind)?;
-        if is_one {
-            of_order(kind, before(decisions), order)
-        } else {
-            reserved_together(decisions)
-        }
-    } else if decisions.len() > 1 && subject(first) == subject(last) {
-        let form = of_animal(last)?;
-        match &first.result {
-            // A withdrawal with its reservation.
-            Some(Resource::Order(order)) => Some(format!("{form}&order={}", order.id)),
-            _ => Some(form),
-        }
-    } else if decisions.len() > 1 {
-        moved_together(decisions).or_else(|| given_together(decisions))
-    } else {
-        of_animal(last)
-    };
-    form.filter(|form| form.len() <= LONGEST)
+/// The page with the button. It shows why something cannot be undone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum UndoPage {
+    Animals,
+    Animal,
+    Photos,
+    Order,
 }
 
-/// The message on a list of animals. What undoes it returns to the same list, if a cookie has room for it.
-pub(super) fn on_list(mut flash: Flash, list: String) -> Reply {
-    if let (Some(undo), Some((_, query))) = (&mut flash.undo, list.split_once('?'))
-        && undo.len() + query.len() < LONGEST
-    {
-        *undo = format!("{undo}&{query}");
+/// Undoes the act that the form names.
+pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiError> {
+    let seq = desk.visit.form.integer(CHANGE).unwrap_or(0);
+    let Some(act) = desk.app().act(seq).await? else {
+        return show_problem(desk, page, texts().not_undoable).await;
+    };
+    let commands = desk.app().reverting_commands(&act).await?;
+    if !is_about_page(desk, page, &commands) {
+        return show_problem(desk, page, texts().not_undoable).await;
+    }
+
+    match desk.execute(commands.clone()).await? {
+        Ok(flash) => Ok(see_result(desk, page, &commands, flash)),
+        Err(not_done) if page == UndoPage::Animals => {
+            let changes = act.changes().unwrap_or_default();
+            let can_be_parted = changes
+                .iter()
+                .all(|change| change.kind == ChangeType::PetChanged);
+            undo_rest(desk, commands, not_done, can_be_parted).await
+        }
+        Err(not_done) => show_problem(desk, page, &not_done.why).await,
+    }
+}
+
+/// Whether the act is about what the path of the page names. A list can show any animals.
+fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool {
+    let reversals: Vec<&PetReversal> = commands.iter().filter_map(pet_reversal).collect();
+    let is_one_pet = reversals.len() == 1;
+    let Some(reversal) = reversals.first() else {
+        return false;
+    };
+    match page {
+        UndoPage::Animals => true,
+        UndoPage::Animal | UndoPage::Photos => {
+            is_one_pet && desk.id(PetId::new) == Some(reversal.id)
+        }
+        UndoPage::Order => {
+            let order_id = reversal.order.as_ref().map(|order| order.after.id);
+            is_one_pet && order_id.is_some() && desk.id(OrderId::new) == order_id
+        }
+    }
+}
+
+fn pet_reversal(command: &Command) -> Option<&PetReversal> {
+    match command {
+        Command::Revert(Reversal::Pet(reversal)) => Some(reversal),
+        _ => None,
+    }
+}
+
+/// Shows the page on which the member goes on, with the message.
+fn see_result(desk: &Desk<'_>, page: UndoPage, commands: &[Command], flash: Flash) -> Reply {
+    let pet_id = commands
+        .iter()
+        .find_map(pet_reversal)
+        .map(|reversal| reversal.id);
+    let animal_path = pet_id.map_or("/animals".to_owned(), |id| format!("/animals/{id}"));
+    let path = match page {
+        UndoPage::Animals => return see_list(desk, flash.into_undone()),
+        UndoPage::Order if desk.visit.form.get(FROM) == TODAY => "/".to_owned(),
+        UndoPage::Order | UndoPage::Animal => animal_path,
+        UndoPage::Photos => format!("{animal_path}/photos"),
+    };
+    let brings_photo_back = commands
+        .iter()
+        .filter_map(pet_reversal)
+        .any(|reversal| !reversal.lost_photos.is_empty());
+    let flash = if brings_photo_back {
+        Flash::new("photo-restored", flash.id)
+    } else {
+        flash.into_undone()
+    };
+    Reply::See(path, Some(flash))
+}
+
+/// Shows the list from which the form was sent, with the message. Its button "Undo" leads back to the same list.
+pub(super) fn see_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
+    let list = several::list_of(&desk.visit.form);
+    if let Some(undo) = flash.undo {
+        flash.undo = Some(Undo {
+            page: list.clone(),
+            ..undo
+        });
     }
     Reply::See(list, Some(flash))
 }
 
-/// Whether decisions make a sale undone, and not because somebody brought the animal back.
-pub(super) fn undoes_sale(decisions: &[Decision]) -> bool {
-    let mut changes = decisions.iter().flat_map(|decision| &decision.changes);
-    changes.any(|change| change.kind == ChangeType::OrderReopened)
-        && before(decisions).is_some_and(|before| before.status == OrderStatus::Completed)
-}
-
-/// The animal that a decision is about.
-pub(super) fn subject(decision: &Decision) -> Option<PetId> {
-    decision.result.as_ref()?.pet_id()
-}
-
-/// The order before all of these decisions; `None` if it is new.
-fn before(decisions: &[Decision]) -> Option<&Order> {
-    let mut changes = decisions
-        .iter()
-        .filter_map(|decision| decision.changes.first());
-    changes.find_map(|change| change.before.as_ref()?.order())
-}
-
-/// An order that was placed, closed, or reserved again.
-fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<String> {
-    use OrderStatus::{Cancelled, Expired, Reserved};
-    let (command, then) = match (kind, before.map(|before| before.status)) {
-        (ChangeType::OrderPlaced, _) | (ChangeType::OrderReopened, Some(Cancelled | Expired)) => {
-            ("cancel", "")
+/// Undoes an act for the animals that nobody has changed since, if the act can be parted. Shows the other animals, and
+/// why they stay as they are.
+async fn undo_rest(
+    desk: &Desk<'_>,
+    commands: Vec<Command>,
+    not_done: NotDone,
+    can_be_parted: bool,
+) -> Result<Reply, ApiError> {
+    let mut unchanged = Vec::new();
+    let mut problems: Vec<(StorePet, String)> = Vec::new();
+    for (index, command) in commands.into_iter().enumerate() {
+        let Some(reversal) = pet_reversal(&command) else {
+            continue;
+        };
+        let Some(pet) = desk.store().get_store_pet(reversal.id).await? else {
+            continue;
+        };
+        let expected_version = reversal.pet.as_ref().map(|pet| pet.after.version);
+        if expected_version.is_some_and(|version| version != pet.version) {
+            let moved_on = Refusal::MovedOn(Some(Box::new(pet.clone().into())));
+            problems.push((pet, refused(&moved_on)));
+        } else if not_done.index == Some(index) {
+            problems.push((pet, not_done.why.clone()));
+        } else {
+            unchanged.push(command);
         }
-        (ChangeType::OrderCompleted, None) => ("reopen", "cancel"),
-        (ChangeType::OrderCompleted | ChangeType::OrderCancelled, Some(Reserved)) => ("reopen", ""),
-        (ChangeType::OrderReturned, _) => ("reopen", "sell"),
-        _ => return None,
-    };
-    let (path, version) = (
-        format!("/orders/{}/{command}", order.id),
-        order.version.to_string(),
-    );
-    let mut fields = vec![("version", &*version), ("then", then)];
-    // A sale can have changed it. Fields without anything are left out, so a space is no price.
-    if let Some(before) = before.filter(|before| before.price != order.price) {
-        fields.push(("price", before.price.as_ref().map_or(" ", Decimal::as_str)));
     }
-    Some(link(&path, &fields))
-}
 
-/// Animals that were reserved.
-fn reserved_together(decisions: &[Decision]) -> Option<String> {
-    let mut pets = Vec::new();
-    // Without checks of a version, which change nothing.
-    for decision in decisions
-        .iter()
-        .filter(|decision| !decision.changes.is_empty())
-    {
-        let is_placed = |change: &Change| change.kind == ChangeType::OrderPlaced;
-        let (_, after) = decision.changes.iter().find_map(animals)?;
-        pets.push(format!("{}:{}", after.id, after.version));
-        decision.changes.iter().any(is_placed).then_some(())?;
+    let mut head = texts().nothing_changed;
+    if can_be_parted && !unchanged.is_empty() && desk.execute(unchanged).await?.is_ok() {
+        head = texts().undone_without;
     }
-    Some(of_several(&[("do", CANCEL)], &pets))
+    let problems = several::problem_list(head, &problems);
+    animals::show(desk, &desk.visit.form, &Errors::from_markup(problems)).await
 }
 
-/// The form that changes several animals.
-fn of_several(act: &[(&str, &str)], pets: &[String]) -> String {
-    let pets = pets.iter().map(|pet| ("pet", pet.as_str()));
-    let all: Vec<_> = act.iter().copied().chain(pets).collect();
-    link("/animals/selected", &all)
-}
-
-/// Animals that were moved from one category to another.
-fn moved_together(decisions: &[Decision]) -> Option<String> {
-    let (mut from, mut pets) = (None, Vec::new());
-    for decision in decisions {
-        let (before, after) = animals(decision.changes.first()?)?;
-        let is_moved = before.category_id != after.category_id;
-        if !is_moved || *from.get_or_insert(before.category_id) != before.category_id {
-            return None;
-        }
-        pets.push(format!("{}:{}", after.id, after.version));
+/// Shows the page with the reason why nothing was undone.
+async fn show_problem(desk: &Desk<'_>, page: UndoPage, problem: &str) -> Result<Reply, ApiError> {
+    let errors = Errors::from_text(problem);
+    match page {
+        UndoPage::Animals => animals::show(desk, &desk.visit.form, &errors).await,
+        UndoPage::Animal => animal::show(desk, &errors).await,
+        UndoPage::Photos => photos::show(desk, &errors).await,
+        UndoPage::Order => orders::show(desk, &errors).await,
     }
-    Some(of_several(
-        &[("do", "move"), ("to", &from?.to_string())],
-        &pets,
-    ))
 }
 
-/// Animals that were given a value of one field. Each has its value from before behind its version.
-fn given_together(decisions: &[Decision]) -> Option<String> {
-    let (mut of, mut pets) = (None, Vec::new());
-    for change in decisions.iter().flat_map(|decision| &decision.changes) {
-        let (before, after) = animals(change)?;
-        let (old, new) = (&before.fields, &after.fields);
-        let mut names = old.iter().chain(new.iter()).map(|(name, _)| name);
-        let name = names.find(|name| old.get(name) != new.get(name))?;
-        let value = old
-            .get(name)
-            .map_or_else(String::new, FieldValue::to_string);
-        // A browser sends other line ends than it has got.
-        if *of.get_or_insert(name) != name || value.contains(char::is_control) {
-            return None;
-        }
-        pets.push(format!("{}:{}:{value}", after.id, after.version));
+/// Returns why an act cannot be undone, for people.
+pub(super) fn not_revertible_text(reason: &NotRevertible) -> &'static str {
+    match reason {
+        NotRevertible::PhotosGone => texts().photo_not_kept,
+        NotRevertible::Kind
+        | NotRevertible::SeveralOrders
+        | NotRevertible::NoDifference
+        | NotRevertible::EndHasPassed
+        | NotRevertible::Value(_) => texts().not_undoable,
     }
-    Some(of_several(&[("do", GIVE_BACK), ("of", of?)], &pets))
-}
-
-fn of_animal(decision: &Decision) -> Option<String> {
-    let change = decision.changes.first()?;
-    let (before, after) = animals(change)?;
-    let (of_pet, version) = (format!("/animals/{}", after.id), after.version.to_string());
-    match (&before.withdrawn, &after.withdrawn) {
-        (None, Some(_)) => {
-            return Some(link(&format!("{of_pet}/restore"), &[("version", &version)]));
-        }
-        (Some(withdrawal), None) => {
-            let note = withdrawal.note.as_ref().map_or("", Note::as_str);
-            let reason = withdrawal.reason.as_str();
-            let fields = [("version", &*version), ("why", reason), ("remark", note)];
-            return Some(link(&format!("{of_pet}/withdraw"), &fields));
-        }
-        _ => {}
-    }
-    if before.category_id != after.category_id
-        && (&before.name, before.status, &before.fields)
-            == (&after.name, after.status, &after.fields)
-    {
-        return moved_together(std::slice::from_ref(decision));
-    }
-    let path = format!("/animals/{}/photos/change", after.id);
-    if let Some(photo) = before.photos.missing_in(&after.photos).next() {
-        return Some(link(&path, &[("do", &format!("restore-{photo}"))]));
-    }
-    let (photo, from) = moved(before, after)?;
-    let (act, position) = (format!("move-{photo}"), from.to_string());
-    let version = after.version.to_string();
-    Some(link(
-        &path,
-        &[("do", &act), ("position", &position), ("version", &version)],
-    ))
-}
-
-/// Whether a decision takes a photo from an animal.
-pub(super) fn removes_photo(decision: &Decision) -> bool {
-    let removed = decision.changes.first().and_then(animals);
-    removed.is_some_and(|(before, after)| before.photos.missing_in(&after.photos).next().is_some())
-}
-
-/// The animal before and after a change of it.
-fn animals(change: &Change) -> Option<(&StorePet, &StorePet)> {
-    Some((
-        change.before.as_ref()?.pet()?,
-        change.after.as_ref()?.pet()?,
-    ))
-}
-
-/// The photo that has another position among the others, and its position before.
-fn moved(before: &StorePet, after: &StorePet) -> Option<(PhotoId, usize)> {
-    let ids = |pet: &StorePet| {
-        pet.photos
-            .all()
-            .iter()
-            .map(|photo| photo.id)
-            .collect::<Vec<_>>()
-    };
-    let (before, after) = (ids(before), ids(after));
-    let without = |all: &[PhotoId], id| {
-        all.iter()
-            .copied()
-            .filter(|&of| of != id)
-            .collect::<Vec<_>>()
-    };
-    let is_moved = |&(at, id): &(usize, PhotoId)| {
-        after.get(at) != Some(&id) && without(&before, id) == without(&after, id)
-    };
-    let found = before.iter().copied().enumerate().find(is_moved);
-    found.map(|(at, id)| (id, at))
 }

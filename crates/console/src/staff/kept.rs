@@ -53,7 +53,7 @@ const UNTYPED: [&str; 10] = [
     CONFIRMATION,
     "_key",
     "from",
-    "undoes",
+    "change",
     "like",
     "photo",
     "until-offset",

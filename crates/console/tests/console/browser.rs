@@ -38,7 +38,7 @@ pub(crate) struct Shop {
     pub(crate) asked: Arc<AtomicUsize>,
     random: Mutex<StdRng>,
     // Dropped last.
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl Shop {

@@ -5,6 +5,9 @@ use petstore_domain::{
     store_area::{Order, OrderId, OrderStatus, StorePet, WithdrawalReason},
 };
 
+use petstore_console::ConsoleSettings;
+use petstore_databases::DatabaseUrl;
+
 use super::browser::{Browser, Page, Shop};
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
@@ -134,11 +137,11 @@ async fn undo_never_undoes_something_newer() {
         .await
         .expect(303);
     assert_eq!(order(&shop).await.price.unwrap().as_str(), "70");
-    let reopen = "/orders/1/reopen";
-    let page = clerk.submit((&sold, reopen), reopen, &[]).await.expect(422);
+    let undo = "/orders/1/undo";
+    let page = clerk.submit((&sold, undo), undo, &[]).await.expect(422);
     assert_eq!(order(&shop).await.status, OrderStatus::Completed);
     // The page about that has the whole order, so its buttons keep what they do not show.
-    press(&mut clerk, &page, CHANGE, reopen).await;
+    press(&mut clerk, &page, CHANGE, "/orders/1/reopen").await;
     let now = order(&shop).await;
     assert_eq!(now.status, OrderStatus::Reserved);
     assert_eq!(now.contact.unwrap().as_str(), "Ann");
@@ -181,9 +184,9 @@ async fn undo_names_the_order_that_has_the_animal_meanwhile() {
     let mut ben = shop.member("Ben", Role::Clerk).await;
     let form = [("do", "reserve"), ("until", "2026-12-24")];
     ben.post("/animals/1/order", &form).await.expect(303);
-    let reopen = "/orders/1/reopen";
+    let undo = "/orders/1/undo";
     let page = clerk
-        .submit((&cancelled, reopen), reopen, &[])
+        .submit((&cancelled, undo), undo, &[])
         .await
         .expect(422);
     assert!(page.text.contains("order 2"), "{page:?}");
@@ -240,7 +243,7 @@ async fn a_withdrawal_a_restoration_and_a_move_are_undone() {
         }
         assert_eq!(pet(&shop, 3).await.category_id, 77);
         let page = clerk.get("/animals").await;
-        let path = "/animals/selected";
+        let path = "/animals/undo";
         let form = page.between("data-undo method=\"post\" ", "</form>");
         let undone = Page {
             text: format!("{form}</form>"),
@@ -283,7 +286,7 @@ async fn a_message_that_the_service_gave_to_nobody_or_to_another_member_has_no_b
         .expect(303);
     let cookie = clerk.cookies[COOKIE].clone();
     let (tag, _) = cookie.split_once('.').unwrap();
-    let forged = "saved.1./settings/staff/1?do=role&role=manager";
+    let forged = "saved.1.5./settings/staff/1?do=role&role=manager";
     for value in [
         forged,
         &format!("{tag}.{forged}"),
@@ -339,4 +342,76 @@ async fn the_enter_key_in_the_reason_of_a_return_takes_the_animal_back() {
             .as_deref(),
         Some("Allergy")
     );
+}
+
+#[tokio::test]
+async fn a_message_can_be_undone_after_a_restart_and_by_one_of_two_members() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let page = clerk.get("/animals/1").await;
+    press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
+    clerk
+        .submit((&page, CHANGE), "/orders/1/complete", &[])
+        .await;
+
+    // Another process on the same database knows nothing but the cookie and the journal.
+    let url = DatabaseUrl::Sqlite(shop.folder.path().join("pets.db"));
+    let folder = petstore_testing::temporary_folder();
+    let restarted = Shop::on(&url, folder, ConsoleSettings::default()).await;
+    let mut later = restarted.browser();
+    later.cookies = clerk.cookies.clone();
+    let sold = later.get("/animals/1").await.expect(200);
+    assert!(sold.text.contains("Sold as order 1."), "{sold:?}");
+
+    // Two members press at once. The other one is told the present state.
+    let path = "/orders/1/undo";
+    let change = sold.between("name=\"change\" value=\"", "\"").to_owned();
+    let mut other = shop.member("Bo", Role::Manager).await;
+    let form = [("change", &*change)];
+    let (one, two) = tokio::join!(later.post(path, &form), other.post(path, &form));
+    let mut statuses = [one.status, two.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 422]);
+    let refused = if one.status == 422 { one } else { two };
+    assert!(
+        refused.text.contains("It is reserved by order 1"),
+        "{refused:?}"
+    );
+    let now = order(&shop).await;
+    assert_eq!((now.status, now.version), (OrderStatus::Reserved, 3));
+
+    // Pressed once more, it undoes nothing that is newer.
+    let page = clerk.get("/orders/1").await;
+    press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
+    clerk.post(path, &form).await.expect(422);
+    assert_eq!(order(&shop).await.status, OrderStatus::Completed);
+    // A viewer must not do what the change did.
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    viewer.post(path, &form).await.expect(403);
+}
+
+#[tokio::test]
+async fn an_edit_of_an_animal_is_undone_and_a_repeated_form_has_the_same_message() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let edit = [
+        ("_key", "k"),
+        ("version", "1"),
+        ("name", "Mia"),
+        ("category", "1"),
+    ];
+    for _ in 0..2 {
+        clerk.post("/animals/2/edit", &edit).await.expect(303);
+        let page = clerk.get("/animals/2").await.expect(200);
+        assert!(page.text.contains("data-undo"), "{page:?}");
+    }
+    clerk.post("/animals/2/edit", &edit).await.expect(303);
+    let page = clerk.get("/animals/2").await.expect(200);
+    let page = undo(&mut clerk, &page).await;
+    assert!(page.text.contains("The change is undone."), "{page:?}");
+    assert_eq!(pet(&shop, 2).await.name.as_str(), "Max");
+    // An order has a contact, which the journal does not have, so a change of an order has no button.
+    let page = clerk.get("/orders/1").await;
+    let page = press(&mut clerk, &page, CHANGE, CHANGE).await;
+    assert!(!page.text.contains("data-undo"), "{page:?}");
 }

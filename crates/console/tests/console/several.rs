@@ -189,13 +189,8 @@ async fn a_litter_is_reserved_for_one_customer_and_the_page_of_the_list_stays() 
     }
     assert_eq!(change(&mut clerk, &form).await.next(), back);
     // Undoing it returns to the same list.
-    let form = clerk.get(back).await.expect(200).form("/animals/selected");
-    let undoes = [
-        ("do", "cancel"),
-        ("undoes", "yes"),
-        ("q", "x"),
-        ("after", "7"),
-    ];
+    let form = clerk.get(back).await.expect(200).form("/animals/undo");
+    let undoes = [("q", "x"), ("after", "7")];
     assert!(
         undoes.iter().all(|field| pairs(&form).contains(field)),
         "{form:?}"
@@ -410,7 +405,7 @@ async fn several_animals_get_one_value_as_people_type_it() {
 async fn undo(clerk: &mut Browser<'_>) -> Vec<(String, String)> {
     let page = clerk.get("/animals").await.expect(200);
     assert!(page.text.contains(" data-undo "), "{page:?}");
-    page.form("/animals/selected")
+    page.form("/animals/undo")
 }
 
 fn pairs(form: &[(String, String)]) -> Vec<(&str, &str)> {
@@ -453,7 +448,7 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
     // Two clicks are one.
     for _ in 0..2 {
         assert_eq!(
-            clerk.post("/animals/selected", &pairs(&form)).await.next(),
+            clerk.post("/animals/undo", &pairs(&form)).await.next(),
             "/animals"
         );
     }
@@ -494,10 +489,7 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
         .post("/account/language", &[("language", "en")])
         .await
         .expect(303);
-    let page = clerk
-        .post("/animals/selected", &pairs(&back))
-        .await
-        .expect(200);
+    let page = clerk.post("/animals/undo", &pairs(&back)).await.expect(200);
     let said = page.between("The others have their previous value again.", "</ul>");
     assert!(
         said.contains("Max</bdi></a>: Somebody else has changed it"),
@@ -510,33 +502,38 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
     // If all were changed, nothing is undone.
     let mut late = pairs(&back);
     late.retain(|(name, _)| *name != "_key");
-    let page = clerk.post("/animals/selected", &late).await.expect(200);
+    let page = clerk.post("/animals/undo", &late).await.expect(200);
     assert!(page.text.contains("Nothing was changed."), "{page:?}");
 }
 
 #[tokio::test]
-async fn what_is_too_long_for_a_message_or_has_lines_is_not_undone_by_it() {
+async fn long_values_and_values_with_lines_are_undone_as_well() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
-    let of = |at: [&'static str; 2], value| {
-        let give = [("do", "value"), ("of", "description"), ("value", value)];
-        [&give[..], &at.map(|pet| ("pet", pet))].concat()
-    };
     let long = "x".repeat(2_000);
-    for (at, value, is_undone) in [
-        (["1:1", "2:1"], &*long, true),
-        (["1:2", "2:2"], "Shy", false),
-        (["1:3", "2:3"], "Two\r\nlines", true),
-        (["1:4", "2:4"], "Shy", false),
-    ] {
-        change(&mut clerk, &of(at, value)).await.expect(303);
-        let page = clerk.get("/animals").await.expect(200);
-        assert!(page.text.contains("2 animals changed."), "{page:?}");
-        assert_eq!(
-            page.text.contains(" data-undo "),
-            is_undone,
-            "{at:?}: {page:?}"
-        );
+    let description = async |id| {
+        let fields = pet(&shop, id).await.fields;
+        fields.get("description").map(FieldValue::to_string)
+    };
+    let mut version = 1;
+    for value in ["Two\r\nlines", &*long, "Shy"] {
+        let pets = [1, 2].map(|id| format!("{id}:{version}"));
+        let before = [description(1).await, description(2).await];
+        let give = [("do", "value"), ("of", "description"), ("value", value)];
+        let form = [&give[..], &[("pet", &*pets[0]), ("pet", &*pets[1])]].concat();
+        change(&mut clerk, &form).await.expect(303);
+        assert_ne!(description(1).await, before[0]);
+        let undone = undo(&mut clerk).await;
+        clerk
+            .post("/animals/undo", &pairs(&undone))
+            .await
+            .expect(303);
+        assert_eq!([description(1).await, description(2).await], before);
+        // So the next value has one before.
+        let pets = [1, 2].map(|id| format!("{id}:{}", version + 2));
+        let form = [&give[..], &[("pet", &*pets[0]), ("pet", &*pets[1])]].concat();
+        change(&mut clerk, &form).await.expect(303);
+        version += 3;
     }
 }
 
@@ -551,47 +548,25 @@ async fn several_reservations_are_undone_together_without_a_question() {
         ("pet", "2:1"),
     ];
     change(&mut clerk, &form).await.expect(303);
-    let page = clerk.get("/animals").await.expect(200);
-    let undo = page.between("data-undo method=\"post\" action=\"", "</form>");
-    assert!(undo.starts_with("/animals/selected\""), "{undo}");
-    let pets = ["1:2", "2:2"].map(|pet| ("pet", pet));
-    for pet in pets {
-        assert!(
-            undo.contains(&format!("name=\"pet\" value=\"{}\"", pet.1)),
-            "{undo}"
-        );
-    }
-    let undo = [&[("do", "cancel"), ("undoes", "yes")], &pets[..]].concat();
-    clerk.post("/animals/selected", &undo).await.expect(303);
+    let form = undo(&mut clerk).await;
+    clerk.post("/animals/undo", &pairs(&form)).await.expect(303);
     for id in [1, 2] {
         assert_eq!(pet(&shop, id).await.status, PetStatus::Available);
     }
-}
-
-#[tokio::test]
-async fn of_selected_animals_an_unknown_one_gives_no_other_one_its_value() {
-    let shop = Shop::open().await;
-    let mut clerk = shop.member("Cy", Role::Clerk).await;
-    for name in ["Rex", "Max"] {
-        clerk
-            .post("/add", &[("name", name), ("category", "1")])
-            .await
-            .expect(303);
-    }
-    // As the button "Undo" sends them, each with its value of before.
+    // If somebody has changed one of them, all stay reserved.
     let form = [
-        ("do", "give-back"),
-        ("of", "colour"),
-        ("undoes", "yes"),
-        ("pet", "1:1:red"),
-        ("pet", "99:1:green"),
-        ("pet", "2:1:blue"),
+        ("do", "reserve"),
+        ("until", "2026-12-24"),
+        ("pet", "1:3"),
+        ("pet", "2:3"),
     ];
-    clerk.post("/animals/selected", &form).await.expect(303);
-    for (id, colour) in [(1, "red"), (2, "blue")] {
-        assert_eq!(
-            pet(&shop, id).await.fields.get("colour"),
-            Some(&FieldValue::Text(colour.to_owned()))
-        );
-    }
+    change(&mut clerk, &form).await.expect(303);
+    let form = undo(&mut clerk).await;
+    let mut other = shop.member("Di", Role::Clerk).await;
+    other.post("/orders/4/cancel", &[]).await.expect(303);
+    let page = clerk.post("/animals/undo", &pairs(&form)).await.expect(200);
+    let said = page.between("Nothing was changed.", "</ul>");
+    assert!(said.contains("Max</bdi></a>: Somebody else"), "{page:?}");
+    assert!(!said.contains("Rex"), "{page:?}");
+    assert_eq!(pet(&shop, 1).await.status, PetStatus::Pending);
 }

@@ -66,7 +66,7 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
         "{page:?}"
     );
     // So does what undoes it.
-    let undo = "/orders/1/reopen";
+    let undo = "/orders/1/undo";
     assert_eq!(clerk.submit((&page, undo), undo, &[]).await.next(), "/");
     // From elsewhere it leads to the animal, also with a page that the console does not know.
     for from in ["", "//example.com"] {

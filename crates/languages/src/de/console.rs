@@ -821,6 +821,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // After something was done.
     undo: "Rückgängig machen",
+    not_undoable: "Diese Änderung lässt sich nicht rückgängig machen.",
     show_order: "Vorgang anzeigen",
     add_another: "Weiteres wie dieses hinzufügen",
     reserved_as: |order| format!("Reserviert als Vorgang {order}."),

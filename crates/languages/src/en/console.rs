@@ -781,6 +781,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // After something was done.
     undo: "Undo",
+    not_undoable: "This change cannot be undone.",
     show_order: "Show the order",
     add_another: "Add another like this",
     reserved_as: |order| format!("Reserved as order {order}."),

@@ -809,6 +809,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // After something was done.
     undo: "Deshacer",
+    not_undoable: "Este cambio no se puede deshacer.",
     show_order: "Ver el trámite",
     add_another: "Añadir otro como este",
     reserved_as: |order| format!("Reservado con el trámite {order}."),

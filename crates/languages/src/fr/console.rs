@@ -843,6 +843,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // After something was done.
     undo: "Revenir en arrière",
+    not_undoable: "Cette modification ne peut pas être annulée.",
     show_order: "Voir le dossier",
     add_another: "En ajouter un semblable",
     reserved_as: |order| format!("Animal réservé (dossier {order})."),
