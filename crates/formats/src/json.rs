@@ -31,17 +31,14 @@ pub use self::{
     order::{ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact},
     photo::{read_focus, read_photos, with_photos_below, write_photo},
     profile::{store_profile, stored_profile, write_profile},
-    resources::{
-        declared_resources, read_resource, write_attempt, write_category, write_resource,
-        write_webhook,
-    },
+    resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
     store_pet::{AddPet, read_stored_fields, write_store_pet},
 };
 pub(crate) use self::{
     field::read_whole_field,
     order::write_whole_order,
     profile::{read_profile, write_whole_profile},
-    resources::read_category,
+    resources::{read_category, read_resource},
     store_pet::{read_new_fields, read_store_pet},
 };
 

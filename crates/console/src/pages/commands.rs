@@ -3,13 +3,12 @@
 use jiff::Timestamp;
 use petstore_domain::{
     PetId,
-    store_area::{Command, FieldSet, Preconditions, Refusal, Resource, StorePet},
+    store_area::{Command, FieldSet, NotRevertible, Preconditions, Refusal, Resource, StorePet},
 };
 use petstore_store::ExecutionOutcome;
 
 use super::{
     messages::{message_about, remembered_response},
-    undo::not_revertible_text,
     values,
 };
 use crate::{desk::FormIdentity, prelude::*, reply::Flash};
@@ -180,5 +179,17 @@ fn present_state(current: &Resource) -> String {
         },
         Resource::Order(order) => texts().order_is(order.id.get(), order.status),
         Resource::Category(_) => texts().stale.to_owned(),
+    }
+}
+
+/// Returns why an act cannot be undone, for people.
+fn not_revertible_text(reason: &NotRevertible) -> &'static str {
+    match reason {
+        NotRevertible::PhotosGone => texts().photo_not_kept,
+        NotRevertible::Kind
+        | NotRevertible::SeveralOrders
+        | NotRevertible::NoDifference
+        | NotRevertible::EndHasPassed
+        | NotRevertible::Value(_) => texts().not_undoable,
     }
 }

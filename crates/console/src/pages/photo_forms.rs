@@ -130,10 +130,13 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 
     if commands.commands.is_empty() {
-        return Ok(see_photos(pet.id, Flash::new("saved", pet.id.get())));
+        return Ok(photos::see_photos(
+            pet.id,
+            Flash::new("saved", pet.id.get()),
+        ));
     }
     match desk.execute(commands.commands).await? {
-        Ok(flash) => Ok(see_photos(pet.id, flash)),
+        Ok(flash) => Ok(photos::see_photos(pet.id, flash)),
         Err(_) if merged.is_conflict() => photos::show(desk, &conflicts(&pet, &merged)).await,
         Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
     }
@@ -146,7 +149,7 @@ fn ask_to_delete(desk: &Desk<'_>, pet: &StorePet, position: usize, photo: &Photo
         title: texts().really(texts().delete, &texts().this_photo(position + 1, &name)),
         effects: vec![texts().photo_is_gone.to_owned()],
         yes: texts().delete,
-        back: &photos_path(pet.id),
+        back: &photos::photos_path(pet.id),
     };
     question.ask(desk, &photos::small_photo(photo, position, &name))
 }
@@ -271,14 +274,4 @@ async fn turn(
         focus,
         ..turned.into_photo(None)
     }))
-}
-
-/// Returns the path of the page with the photos of an animal.
-pub(super) fn photos_path(id: PetId) -> String {
-    format!("/animals/{id}/photos")
-}
-
-/// Shows the photos of an animal, with a message.
-pub(super) fn see_photos(id: PetId, flash: Flash) -> Reply {
-    Reply::See(photos_path(id), Some(flash))
 }

@@ -11,11 +11,7 @@ use petstore_photos::{Format, PhotoError, StoredPhoto};
 use petstore_web::edge::{UnreadBody, multipart::Multipart};
 use sha2::{Digest, Sha256};
 
-use super::{
-    parts::missing_page,
-    photo_forms::{photos_path, see_photos},
-    photos, waiting_photos,
-};
+use super::{parts::missing_page, photos, waiting_photos};
 use crate::{
     Console,
     desk::{KEY_FIELD, owner_of},
@@ -169,10 +165,10 @@ async fn show_uploads(
     };
     // The script says it by itself, and the message on the next page is another one.
     if session::is_in_background(desk.visit.request) {
-        return Ok(Reply::See(photos_path(pet.id), None));
+        return Ok(Reply::See(photos::photos_path(pet.id), None));
     }
     let flash = Flash::new("photos-added", uploads.added_count.into());
-    Ok(see_photos(pet.id, flash))
+    Ok(photos::see_photos(pet.id, flash))
 }
 
 /// Shows which pictures were not added, and why.

@@ -1,6 +1,9 @@
 //! The photos of an animal, and the forms that change them.
 
-use petstore_domain::store_area::{AltText, Focus, Photo, PhotoId, Photos, StorePet};
+use petstore_domain::{
+    PetId,
+    store_area::{AltText, Focus, Photo, PhotoId, Photos, StorePet},
+};
 use petstore_languages::look;
 
 use super::parts::{live_content, missing_page};
@@ -8,6 +11,7 @@ use crate::{
     layout::{self, Follows},
     merge,
     prelude::*,
+    reply::Flash,
 };
 
 /// The field of the form with the pictures.
@@ -32,6 +36,16 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let content = html! { (live_content(errors, &live_part)) (script()) };
     let page = Page::new(title, content).following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
+/// Returns the path of the page with the photos of an animal.
+pub(super) fn photos_path(id: PetId) -> String {
+    format!("/animals/{id}/photos")
+}
+
+/// Shows the photos of an animal, with a message.
+pub(super) fn see_photos(id: PetId, flash: Flash) -> Reply {
+    Reply::See(photos_path(id), Some(flash))
 }
 
 /// Renders the photos, and the forms that change them.

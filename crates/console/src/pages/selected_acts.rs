@@ -1,11 +1,11 @@
 //! The actions for the selected animals, and their commands.
 
 use petstore_domain::store_area::{
-    Command, FieldDefinition, FieldPatch, FieldSet, FieldValues, Given, NewOrder, OrderPatch,
-    OrderTerms, PetPatch, Preconditions, WithdrawalReason,
+    Command, FieldDefinition, FieldPatch, FieldSet, FieldValues, Given, NewOrder, Order,
+    OrderPatch, OrderTerms, PetPatch, Preconditions, StorePet, WithdrawalReason,
 };
 
-use super::{cells, selected::CANCEL, several::SelectedAnimal, value_reader::ValueReader, values};
+use super::{cells, selected::CANCEL, value_reader::ValueReader, values};
 use crate::{order_inputs, prelude::*};
 
 /// The inputs that say which button the Enter key means.
@@ -15,6 +15,15 @@ const BUTTONS_OF_INPUTS: [(&str, &str); 4] = [
     ("why", "withdraw"),
     ("contact", "reserve"),
 ];
+
+/// An animal that is ticked in the list.
+pub(super) struct SelectedAnimal {
+    pub(super) pet: StorePet,
+    /// The open order for the animal.
+    pub(super) order: Option<Order>,
+    /// The version of the animal that the list showed.
+    pub(super) shown_version: i64,
+}
 
 /// The action of a button with each of the selected animals.
 pub(super) struct Act {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petstore_domain::{
     Limit, PetId,
-    store_area::{Command, FieldSet, Order, OrderId, Present, StorePet, decide},
+    store_area::{Command, FieldSet, OrderId, Present, StorePet, decide},
     text,
 };
 
@@ -16,19 +16,15 @@ use super::{
     parts::link,
     photos,
     selected::CANCEL,
-    selected_acts::{Act, parse_act},
-    undo, values,
+    selected_acts::{Act, SelectedAnimal, parse_act},
+    values,
 };
-use crate::{ask::Question, order_inputs, prelude::*};
-
-/// An animal that is ticked in the list.
-pub(super) struct SelectedAnimal {
-    pub(super) pet: StorePet,
-    /// The open order for the animal.
-    pub(super) order: Option<Order>,
-    /// The version of the animal that the list showed.
-    pub(super) shown_version: i64,
-}
+use crate::{
+    ask::Question,
+    order_inputs,
+    prelude::*,
+    reply::{Flash, Undo},
+};
 
 /// Changes the selected animals in one transaction. Asks first if there are several.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -71,7 +67,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     // A second click on the response to the question has the message of the first one.
     if !is_asked || problems.is_empty() || Question::is_answered(form) {
         match desk.execute(commands).await? {
-            Ok(flash) => return Ok(undo::see_list(desk, flash)),
+            Ok(flash) => return Ok(see_list(desk, flash)),
             Err(NotDone { index, why, .. }) if problems.is_empty() => {
                 let Some(pet) = index.and_then(|index| owners.get(index)) else {
                     return animals::show(desk, form, &Errors::from_text(&why)).await;
@@ -160,7 +156,7 @@ fn find_problem(
 }
 
 /// Returns the path of the list from which a form was sent.
-pub(super) fn list_of(form: &Form) -> String {
+fn list_of(form: &Form) -> String {
     let fields: Vec<(&str, &str)> = form
         .fields()
         .iter()
@@ -168,6 +164,18 @@ pub(super) fn list_of(form: &Form) -> String {
         .filter(|(name, _)| is_list_parameter(name))
         .collect();
     link("/animals", &fields)
+}
+
+/// Shows the list from which the form was sent, with the message. Its button "Undo" leads back to the same list.
+pub(super) fn see_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
+    let list = list_of(&desk.visit.form);
+    if let Some(undo) = flash.undo {
+        flash.undo = Some(Undo {
+            page: list.clone(),
+            ..undo
+        });
+    }
+    Reply::See(list, Some(flash))
 }
 
 /// Asks before several animals are changed, and shows which. `None` if the form already says yes.

@@ -2,9 +2,7 @@
 
 use petstore_domain::{
     PetId,
-    store_area::{
-        ChangeType, Command, NotRevertible, OrderId, PetReversal, Refusal, Reversal, StorePet,
-    },
+    store_area::{ChangeType, Command, OrderId, PetReversal, Refusal, Reversal, StorePet},
 };
 
 use super::{
@@ -14,7 +12,7 @@ use super::{
 };
 use crate::{
     prelude::*,
-    reply::{CHANGE, FROM, Flash, TODAY, Undo},
+    reply::{CHANGE, FROM, Flash, TODAY},
 };
 
 /// The page with the button. It shows why something cannot be undone.
@@ -84,7 +82,7 @@ fn see_result(desk: &Desk<'_>, page: UndoPage, commands: &[Command], flash: Flas
         .map(|reversal| reversal.id);
     let animal_path = pet_id.map_or("/animals".to_owned(), |id| format!("/animals/{id}"));
     let path = match page {
-        UndoPage::Animals => return see_list(desk, flash.into_undone()),
+        UndoPage::Animals => return several::see_list(desk, flash.into_undone()),
         UndoPage::Order if desk.visit.form.get(FROM) == TODAY => "/".to_owned(),
         UndoPage::Order | UndoPage::Animal => animal_path,
         UndoPage::Photos => format!("{animal_path}/photos"),
@@ -99,18 +97,6 @@ fn see_result(desk: &Desk<'_>, page: UndoPage, commands: &[Command], flash: Flas
         flash.into_undone()
     };
     Reply::See(path, Some(flash))
-}
-
-/// Shows the list from which the form was sent, with the message. Its button "Undo" leads back to the same list.
-pub(super) fn see_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
-    let list = several::list_of(&desk.visit.form);
-    if let Some(undo) = flash.undo {
-        flash.undo = Some(Undo {
-            page: list.clone(),
-            ..undo
-        });
-    }
-    Reply::See(list, Some(flash))
 }
 
 /// Undoes an act for the animals that nobody has changed since, if the act can be parted. Shows the other animals, and
@@ -157,17 +143,5 @@ async fn show_problem(desk: &Desk<'_>, page: UndoPage, problem: &str) -> Result<
         UndoPage::Animal => animal::show(desk, &errors).await,
         UndoPage::Photos => photos::show(desk, &errors).await,
         UndoPage::Order => orders::show(desk, &errors).await,
-    }
-}
-
-/// Returns why an act cannot be undone, for people.
-pub(super) fn not_revertible_text(reason: &NotRevertible) -> &'static str {
-    match reason {
-        NotRevertible::PhotosGone => texts().photo_not_kept,
-        NotRevertible::Kind
-        | NotRevertible::SeveralOrders
-        | NotRevertible::NoDifference
-        | NotRevertible::EndHasPassed
-        | NotRevertible::Value(_) => texts().not_undoable,
     }
 }

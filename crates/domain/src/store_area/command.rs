@@ -155,7 +155,12 @@ impl Command {
             Self::PutCategory { id, .. } | Self::DeleteCategory { id, .. } => {
                 Subject::Category(*id)
             }
-            Self::Revert(reversal) => reversal.subject(),
+            Self::Revert(Reversal::Pet(reversal)) => match &reversal.order {
+                Some(order) => Subject::Order(order.after.id),
+                None => Subject::Pet(reversal.id),
+            },
+            Self::Revert(Reversal::Category(category)) => Subject::Category(category.id),
+            Self::Revert(Reversal::Impossible(_)) => Subject::Nothing,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! [`Present`] state of a command's subject, asks for the decision, and writes its changes, all in
 //! one transaction.
 
+mod act_reversal;
 mod category;
 mod category_rules;
 mod change;

@@ -40,7 +40,7 @@ pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
 /// `None` for other subjects, and for what a later release has written in a way that this one does not know.
 ///
 /// An order has no contact, because the log of changes has none.
-pub fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
+pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
     let object = text.as_bytes();
     match kind {
         SubjectKind::Pet => read_logged_pet(object).ok().map(Resource::Pet),
