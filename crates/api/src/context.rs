@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hyper::{header::HeaderValue, http::request::Parts};
 use petstore_app::Caller;
-use petstore_domain::{Deployment, rate_limit::Reading};
+use petstore_domain::{Deployment, rate_limit::MeterReading};
 use petstore_web::edge::{BaseUrl, ResponseMemory, UnreadBody};
 
 use super::etag::Tags;
@@ -57,5 +57,5 @@ pub struct Call<'r> {
     /// The client, if the operation needs a key.
     pub caller: Option<&'r Caller>,
     /// The rate limit of the key, if it has one.
-    pub rate: &'r mut Option<Reading>,
+    pub rate: &'r mut Option<MeterReading>,
 }

@@ -6,7 +6,7 @@
 use std::{borrow::Cow, fmt::Display};
 
 use percent_encoding::percent_decode_str;
-use petstore_domain::{Limit, Problem, text::integer};
+use petstore_domain::{Limit, Problem, text::parse_integer};
 use petstore_web::edge::ApiError;
 
 /// Returns the decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
@@ -195,5 +195,5 @@ pub(super) fn out_of_range(
 /// Parses a parameter of the path as an integer.
 pub(super) fn path_integer(parameter: &str) -> Option<i64> {
     let text = percent_decode_str(parameter).decode_utf8().ok()?;
-    integer(&text)
+    parse_integer(&text)
 }

@@ -49,12 +49,12 @@ impl Fields {
             if let Some(change) = change.as_mut().filter(|change| change.must_be_unused) {
                 if !self
                     .store
-                    .examine_field(change.name.clone(), change.seen)
+                    .examine_field(change.name.clone(), change.seen_version)
                     .await?
                 {
                     continue;
                 }
-                change.seen += 1;
+                change.seen_version += 1;
                 if self.store.has_values(&change.name).await? {
                     let field = present.find(change.name.as_str()).cloned().map(Box::new);
                     let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
@@ -101,7 +101,7 @@ impl Fields {
                 if let Some(mut change) = decision.change {
                     // Each change makes the next version of the fields.
                     for _ in &changes {
-                        change.seen += 1;
+                        change.seen_version += 1;
                     }
                     changes.push(change);
                 }

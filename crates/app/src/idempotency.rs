@@ -10,8 +10,8 @@ use std::{
 
 use parking_lot::{Mutex, RwLock};
 use petstore_domain::{
-    Clock, IdempotencyKey, IdempotentRequest, KeyId, Owner, WriteContext,
-    idempotency::{MARK_EVERY, REMEMBERED_FOR_MARKS},
+    Clock, IdempotencyKey, IdempotentRequest, KeyId, RequestOwner, WriteContext,
+    idempotency::{MARK_INTERVAL, MARKS_UNTIL_FORGOTTEN},
 };
 use petstore_store::{Store, StoreError};
 
@@ -114,7 +114,7 @@ impl Requests {
 
 /// The requests with an idempotency key that the store is processing.
 #[derive(Default)]
-struct InFlight(Mutex<HashSet<(Owner, IdempotencyKey)>>);
+struct InFlight(Mutex<HashSet<(RequestOwner, IdempotencyKey)>>);
 
 impl InFlight {
     fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, NotEntered> {

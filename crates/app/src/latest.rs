@@ -7,7 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use petstore_domain::{Clock, clock::to_milliseconds, store_area::Inventory};
+use petstore_domain::{Clock, clock::truncate_to_milliseconds, store_area::Inventory};
 use petstore_store::{Store, StoreError, Version, cause};
 use tokio::{sync::watch, task::JoinSet};
 
@@ -142,7 +142,7 @@ impl InventoryCount {
     /// Returns the numbers of animals, which are at most some seconds old.
     pub async fn read(&self) -> Result<Inventory, StoreError> {
         let store = Arc::clone(&self.store);
-        let now = to_milliseconds(self.clock.now());
+        let now = truncate_to_milliseconds(self.clock.now());
         let count = async move { store.count_inventory(now).await };
         self.latest.read(&self.clock, None, count).await
     }

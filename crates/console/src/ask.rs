@@ -5,7 +5,7 @@ use petstore_languages::console_texts as texts;
 
 use super::{
     desk::Desk,
-    markup::{self, SHORT},
+    markup::{self, SHORT_LENGTH},
     reply::{Page, Reply},
     visit::Form,
 };
@@ -39,7 +39,7 @@ impl Question<'_> {
         back: &str,
     ) -> Option<Reply> {
         let question = Question {
-            title: texts().really(verb, &markup::readable(object, SHORT)),
+            title: texts().really(verb, &markup::readable(object, SHORT_LENGTH)),
             effects: vec![effect],
             yes: verb,
             back,

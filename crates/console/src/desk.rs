@@ -41,7 +41,7 @@ const KEY_DIGITS: usize = 32;
 /// Returns the member to whom a form was shown, if the form says so.
 pub(super) fn owner_of(form: &Form) -> Option<StaffId> {
     let (owner, _) = form.raw(KEY_FIELD).split_once('.')?.1.split_once('-')?;
-    text::integer(owner).map(StaffId)
+    text::parse_integer(owner).map(StaffId)
 }
 
 /// Returns the form as if it had been shown to this member.
@@ -90,7 +90,7 @@ impl<'r> Desk<'r> {
 
     /// Returns the number in the path as an identifier.
     pub(super) fn id<T>(&self, id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
-        text::integer(self.visit.parameter).and_then(id)
+        text::parse_integer(self.visit.parameter).and_then(id)
     }
 
     /// Shows the hidden field with the key of a form of this page, and with the member who fills it in. Forms

@@ -35,7 +35,7 @@ impl Console {
         client: &Client,
         request: &Parts,
     ) -> Result<Response, ApiError> {
-        let Some(logo) = Logo::at(request.uri.path()) else {
+        let Some(logo) = Logo::from_path(request.uri.path()) else {
             return layout::asset(request.uri.path());
         };
         let reader = self.edge.strangers.reader(client, &request.headers);

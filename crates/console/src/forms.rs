@@ -291,7 +291,7 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
     html! {
         datalist #categories {
             @for category in categories {
-                option value=(markup::readable(category.label.as_str(), markup::SHORT)) {}
+                option value=(markup::readable(category.label.as_str(), markup::SHORT_LENGTH)) {}
             }
         }
     }

@@ -100,17 +100,21 @@ impl Guesses {
     fn count(&self, meter: &Meter, limit: Option<RateLimit>, now: Instant) -> Result<(), ApiError> {
         let Some(limit) = limit else { return Ok(()) };
         let reading = meter.take(limit, self.elapsed(now));
-        if reading.within {
+        if reading.is_within_limit {
             return Ok(());
         }
-        let message = texts().too_many_attempts(reading.more_in.div_ceil(60));
-        Err(ApiError::rate_limited(message, reading.more_in))
+        let message = texts().too_many_attempts(reading.refill_seconds.div_ceil(60));
+        Err(ApiError::rate_limited(message, reading.refill_seconds))
     }
 
     /// Counts a failed attempt, and returns whether the audit trail records it. Strangers must not fill the audit trail.
     pub(super) fn count_failure(&self, now: Instant) -> bool {
         match self.address_limit {
-            Some(limit) => self.audit_meter.take(limit, self.elapsed(now)).within,
+            Some(limit) => {
+                self.audit_meter
+                    .take(limit, self.elapsed(now))
+                    .is_within_limit
+            }
             None => false,
         }
     }

@@ -13,7 +13,7 @@ use petstore_domain::{Role, store_area::TelephoneNumber};
 use petstore_languages::{console::Label, console_texts as texts, look};
 use petstore_web::edge::{ApiError, Body, Response, assets::Asset, response};
 
-use super::markup::{self, LONG};
+use super::markup::{self, LONG_LENGTH};
 
 /// An entry of the main menu.
 struct MenuEntry {
@@ -261,9 +261,9 @@ fn letterhead(facts: &StoreFacts) -> Markup {
     });
     let telephone = profile.telephone.as_ref().map(TelephoneNumber::as_str);
     html! {
-        (logo(facts)) strong { (markup::text(store_name(facts), LONG)) }
-        @if let Some(address) = address { " · " (markup::text(&address, LONG)) }
-        @if let Some(telephone) = telephone { " · " (markup::text(telephone, LONG)) }
+        (logo(facts)) strong { (markup::text(store_name(facts), LONG_LENGTH)) }
+        @if let Some(address) = address { " · " (markup::text(&address, LONG_LENGTH)) }
+        @if let Some(telephone) = telephone { " · " (markup::text(telephone, LONG_LENGTH)) }
     }
 }
 
@@ -275,7 +275,7 @@ fn brand(facts: &StoreFacts) -> Markup {
         } @else {
             img src=(ASSETS[2].path) alt="" width="28" height="28";
         }
-        (markup::text(store_name(facts), LONG))
+        (markup::text(store_name(facts), LONG_LENGTH))
     }
 }
 
@@ -298,7 +298,7 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " – " (markup::readable(store_name, LONG)) }
+                title { (title) " – " (markup::readable(store_name, LONG_LENGTH)) }
                 // Every browser that shows a drawing prefers it.
                 link rel="icon" sizes="32x32" href=(favicon.path);
                 link rel="icon" type=(icon.media_type) href=(icon.path);

@@ -236,7 +236,7 @@ impl Console {
             form: Form::default(),
             query,
             visitor,
-            now: times::to_milliseconds(self.app.clock.now()),
+            now: times::truncate_to_milliseconds(self.app.clock.now()),
         })
     }
 

@@ -10,11 +10,11 @@ use petstore_languages::console_texts as texts;
 use qrcode::{QrCode, render::svg};
 
 use super::wording;
-pub(super) use petstore_domain::text::readable::{LONG, SHORT, is_visible, readable};
+pub(super) use petstore_domain::text::readable::{LONG_LENGTH, SHORT_LENGTH, is_visible, readable};
 
 /// Returns the name of an animal as plain text, or the words for an animal without a name.
 pub(super) fn plain_name(name: &str) -> String {
-    let readable_name = readable(name, SHORT);
+    let readable_name = readable(name, SHORT_LENGTH);
     if is_visible(&readable_name) {
         readable_name
     } else {
@@ -75,7 +75,7 @@ pub(super) fn time_and_distance(moment: Timestamp, now: Timestamp) -> Markup {
 
 /// Renders the status of an animal, as a word with a shape.
 pub(super) fn pet_badge(pet: &StorePet) -> Markup {
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return badge("withdrawn", texts().withdrawn);
     }
     status_badge(pet.status)
@@ -122,7 +122,7 @@ pub(super) fn headings(labels: &[&str]) -> Markup {
 /// Returns the name of a category, or its number in words if it has no name.
 pub(super) fn category(categories: &[Category], id: i64) -> String {
     match categories.iter().find(|category| category.id == id) {
-        Some(category) => readable(category.label.as_str(), SHORT),
+        Some(category) => readable(category.label.as_str(), SHORT_LENGTH),
         None => texts().category_number(id),
     }
 }

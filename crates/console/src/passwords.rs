@@ -115,13 +115,13 @@ impl Passwords {
         typed_password: &str,
         hash: Option<PasswordHash>,
     ) -> Result<bool, ApiError> {
-        let password = Password::typed(typed_password);
+        let password = Password::from_input(typed_password);
         let can_be_right = hash.is_some() && password.is_some();
-        let checked_password = password.or_else(|| Password::typed(""));
-        let checked_hash = hash.unwrap_or_else(PasswordHash::of_nobody);
+        let checked_password = password.or_else(|| Password::from_input(""));
+        let checked_hash = hash.unwrap_or_else(PasswordHash::unmatchable);
         let is_right = self
             .run(place, move || {
-                checked_password.is_some_and(|password| checked_hash.is_of(&password))
+                checked_password.is_some_and(|password| checked_hash.matches(&password))
             })
             .await?;
         Ok(is_right && can_be_right)
@@ -172,8 +172,8 @@ mod tests {
         let passwords = Passwords::default();
         let work = || {
             MOST.fetch_max(NOW.fetch_add(1, SeqCst) + 1, SeqCst);
-            Password::typed("some password")
-                .map(|password| PasswordHash::of_nobody().is_of(&password));
+            Password::from_input("some password")
+                .map(|password| PasswordHash::unmatchable().matches(&password));
             NOW.fetch_sub(1, SeqCst);
         };
         let run = async || passwords.run(passwords.place(true)?, work).await;

@@ -5,7 +5,7 @@ pub(super) use maud::{Markup, html};
 pub(super) use super::{
     desk::Desk,
     forms::{self, Errors, Input},
-    markup::{self, LONG, SHORT},
+    markup::{self, LONG_LENGTH, SHORT_LENGTH},
     reply::{Page, Reply},
     visit::Form,
     wording,

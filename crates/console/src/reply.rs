@@ -177,7 +177,7 @@ impl Flash {
         Ok(Some(html! {
             span {
                 @if let Some(pet) = &pet {
-                    a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), markup::SHORT)) }
+                    a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), markup::SHORT_LENGTH)) }
                     (window_texts().colon)
                 }
                 (message)

@@ -159,7 +159,7 @@ pub(super) async fn find_with_or_without_code(
 
 /// Returns the digest of the session that the browser presents, valid or not.
 fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
-    TokenDigest::of_presented(Cookie::Session.get(visit)?)
+    TokenDigest::from_presented(Cookie::Session.get(visit)?)
 }
 
 /// Returns the session that ends when a member signs in: the one that the browser presents.
@@ -283,7 +283,7 @@ impl BrowserSecret {
     /// Returns the secret that this browser presents.
     pub(super) fn from_cookie(visit: &Visit<'_>) -> Option<Self> {
         let text = Cookie::Form.get(visit)?.to_owned();
-        TokenDigest::of_presented(&text)?;
+        TokenDigest::from_presented(&text)?;
         Some(Self {
             text,
             is_new: false,

@@ -11,7 +11,7 @@ use petstore_languages::{console::Texts, console_texts as texts, name_of, window
 
 use super::{
     forms::{Errors, Input},
-    markup::{self, SHORT},
+    markup::{self, SHORT_LENGTH},
     visit::Form,
 };
 
@@ -124,7 +124,7 @@ impl StoreInput {
             return Some(texts().nameless(texts().site, window_texts().no_store));
         }
         let fallback = self.fallback_value(facts)?;
-        let value = markup::readable(fallback.value.unwrap_or(texts().nothing), SHORT);
+        let value = markup::readable(fallback.value.unwrap_or(texts().nothing), SHORT_LENGTH);
         match fallback.source {
             Source::Profile => None,
             Source::Option => Some(texts().option_counts(fallback.option, &value)),
@@ -158,7 +158,7 @@ impl StoreInput {
             "email" | "telephone" | "contactPage" => match facts.contact().value {
                 Some(Contact::Url(url)) => Some(Fallback {
                     source: Source::Option,
-                    value: Some(url.shown()),
+                    value: Some(url.display_text()),
                     option: "--store-contact",
                 }),
                 _ => None,
@@ -302,7 +302,10 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let name = name.strip_prefix(PREFIX)?;
     if let Some(input) = all().find(|input| input.name == name) {
         let words = value_in_words(input, value);
-        return Some((input.label().to_owned(), markup::readable(words, SHORT)));
+        return Some((
+            input.label().to_owned(),
+            markup::readable(words, SHORT_LENGTH),
+        ));
     }
     let (number, part) = name.strip_prefix("link")?.split_once('.')?;
     let number = number.parse().ok()?;
@@ -316,7 +319,7 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     } else {
         value
     };
-    Some((label, markup::readable(words, SHORT)))
+    Some((label, markup::readable(words, SHORT_LENGTH)))
 }
 
 /// Returns a value of an input as people read it: the label of a choice, or the value itself.

@@ -161,7 +161,7 @@ impl Form {
 
     /// Returns the integer in this field.
     pub(super) fn integer(&self, name: &str) -> Option<i64> {
-        text::integer(self.get(name))
+        text::parse_integer(self.get(name))
     }
 
     /// Returns the names and texts of all fields, in the order of the form.

@@ -6,7 +6,7 @@ use jiff::{Timestamp, civil::Date};
 use petstore_domain::{
     Actor, NamedActor,
     store_area::{AuditType, ChangeType, Currency, FieldDefinition, JournalSubject},
-    text::readable::{SHORT, readable},
+    text::readable::{SHORT_LENGTH, readable},
     words::Word,
 };
 use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
@@ -93,7 +93,7 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
 
 /// Returns the words for the subject of an entry, with its number.
 pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
-    let kind_words = match kind.known() {
+    let kind_words = match kind.value() {
         Some(kind) => texts().subject(kind).to_owned(),
         None => readable_name(kind.as_str()),
     };
@@ -128,7 +128,7 @@ pub(super) fn animal_count(count: Option<usize>, on_page: usize, max_count: usiz
 
 /// Returns a heading of pasted lines as people read it, or the number of its column if it is empty.
 pub(super) fn heading(column_index: usize, heading: &str) -> String {
-    let readable_heading = readable(heading, SHORT);
+    let readable_heading = readable(heading, SHORT_LENGTH);
     if readable_heading.is_empty() {
         return texts().column_number(column_index + 1);
     }

@@ -5,7 +5,7 @@ use petstore_languages::{amount, console_texts as texts, look::label_of, numbers
 
 use super::{
     forms,
-    markup::{self, SHORT},
+    markup::{self, SHORT_LENGTH},
     order_inputs::{ORDER_INPUTS, PRICE},
     store_inputs, wording,
 };
@@ -42,9 +42,9 @@ pub(crate) fn in_words(
         "status" => status_in_words(value),
         "role" => match value.parse() {
             Ok(role) => texts().role(role).to_owned(),
-            Err(_) => markup::readable(value, SHORT),
+            Err(_) => markup::readable(value, SHORT_LENGTH),
         },
-        _ => markup::readable(value, SHORT),
+        _ => markup::readable(value, SHORT_LENGTH),
     };
     Some((label, words))
 }
@@ -55,7 +55,7 @@ fn field_value_in_words(
     currency: Option<&Currency>,
     value: &str,
 ) -> String {
-    let value = field.shown(value);
+    let value = field.display_text(value);
     if value.is_empty() {
         return texts().no_value.to_owned();
     }
@@ -64,7 +64,7 @@ fn field_value_in_words(
         (FieldKind::Boolean, "false") => window_texts().no.to_owned(),
         (FieldKind::Date, day) => wording::day(day),
         _ if field.is_price() => price_in_words(value, currency),
-        _ => markup::readable(value, SHORT),
+        _ => markup::readable(value, SHORT_LENGTH),
     }
 }
 
@@ -78,7 +78,7 @@ fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
     {
         return amount(&number, currency);
     }
-    markup::readable(value, SHORT)
+    markup::readable(value, SHORT_LENGTH)
 }
 
 /// Returns the words for a status of an animal or of an order. Other text stays as it is.

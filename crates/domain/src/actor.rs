@@ -58,11 +58,11 @@ impl Actor {
             None => (text, None),
         };
         // An integer has one spelling.
-        Self::of(kind, id).filter(|actor| actor.to_string() == text)
+        Self::from_kind_and_id(kind, id).filter(|actor| actor.to_string() == text)
     }
 
     /// Returns the actor with this kind and number, if there is one.
-    pub fn of(kind: &str, id: Option<i64>) -> Option<Self> {
+    pub fn from_kind_and_id(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),
             ("staff", Some(id)) => Some(Self::Staff(StaffId(id))),

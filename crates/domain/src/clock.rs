@@ -13,7 +13,7 @@ pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
 /// Returns the time that a store keeps as this number; `None` if it keeps none as that. A time
 /// beyond [`EARLIEST`] or [`LATEST`] is read as that one: earlier versions and wrong clocks have
 /// left some.
-pub fn at_millisecond(millisecond: i64) -> Option<Timestamp> {
+pub fn timestamp_from_milliseconds(millisecond: i64) -> Option<Timestamp> {
     match Timestamp::from_millisecond(millisecond) {
         Ok(time) => Some(time.clamp(EARLIEST, LATEST)),
         // A timestamp can be converted to these numbers, but not back.
@@ -24,8 +24,8 @@ pub fn at_millisecond(millisecond: i64) -> Option<Timestamp> {
 }
 
 /// Returns the time as a store keeps it: in whole milliseconds, from [`EARLIEST`] to [`LATEST`].
-pub fn to_milliseconds(time: Timestamp) -> Timestamp {
-    at_millisecond(time.as_millisecond()).unwrap_or(LATEST)
+pub fn truncate_to_milliseconds(time: Timestamp) -> Timestamp {
+    timestamp_from_milliseconds(time.as_millisecond()).unwrap_or(LATEST)
 }
 
 /// Tells the time. All code below the command line takes its time from a clock that is passed in.

@@ -10,14 +10,14 @@ use super::{KeyId, NewPet, StaffId};
 
 /// How long a process must have seen the newest mark before it sets the next one. See
 /// `Requests::mark_idempotency_keys` of the store.
-pub const MARK_EVERY: Duration = Duration::from_mins(10);
+pub const MARK_INTERVAL: Duration = Duration::from_mins(10);
 
 /// How many marks must follow the first mark after a request before the request is forgotten: 48
 /// hours in which the service ran. Clients are promised 24 hours.
-pub const REMEMBERED_FOR_MARKS: i64 = 288;
+pub const MARKS_UNTIL_FORGOTTEN: i64 = 288;
 
 /// The identifier that a client gives a request: 1 to 255 visible ASCII characters. It is unique
-/// only for one [`Owner`].
+/// only for one [`RequestOwner`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
@@ -39,21 +39,21 @@ impl IdempotencyKey {
 /// An API key, or a member of the staff, with one number for both in the store: positive for a key,
 /// negative for a member of the staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Owner(i64);
+pub struct RequestOwner(i64);
 
-impl Owner {
+impl RequestOwner {
     pub fn number(self) -> i64 {
         self.0
     }
 }
 
-impl From<KeyId> for Owner {
+impl From<KeyId> for RequestOwner {
     fn from(KeyId(id): KeyId) -> Self {
         Self(id)
     }
 }
 
-impl From<StaffId> for Owner {
+impl From<StaffId> for RequestOwner {
     fn from(StaffId(id): StaffId) -> Self {
         Self(-id)
     }
@@ -63,10 +63,10 @@ impl From<StaffId> for Owner {
 #[derive(Debug, Clone)]
 pub struct IdempotentRequest {
     /// The API key that the request came with, or the member of the staff.
-    pub caller: Owner,
+    pub caller: RequestOwner,
     /// The owner of the remembered request. Of an API key, the first one of its lineage: the key
     /// that was rotated, perhaps several times, into this one. Often the caller itself.
-    pub lineage: Owner,
+    pub lineage: RequestOwner,
     pub operation: &'static str,
     /// The client's identifier of the request.
     pub key: IdempotencyKey,
@@ -77,7 +77,7 @@ pub struct IdempotentRequest {
 impl IdempotentRequest {
     /// Under what the request is remembered: the first key of its lineage, and its own key, which
     /// earlier releases use to find it.
-    pub fn owners(&self) -> impl Iterator<Item = Owner> {
+    pub fn owners(&self) -> impl Iterator<Item = RequestOwner> {
         let own = (self.caller != self.lineage).then_some(self.caller);
         [Some(self.lineage), own].into_iter().flatten()
     }

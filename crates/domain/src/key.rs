@@ -69,7 +69,7 @@ impl Scope {
     }
 
     /// Returns the part of it that the contract knows.
-    pub fn in_contract(self) -> Self {
+    pub fn contract_scope(self) -> Self {
         match self {
             Self::Read | Self::StoreRead => Self::Read,
             Self::Write | Self::StoreWrite | Self::StoreAdmin => Self::Write,
@@ -77,8 +77,8 @@ impl Scope {
     }
 
     /// Its name if it is a scope of the store area.
-    pub fn in_store_area(self) -> Option<&'static str> {
-        (self.in_contract() != self).then(|| self.as_str())
+    pub fn store_area_name(self) -> Option<&'static str> {
+        (self.contract_scope() != self).then(|| self.as_str())
     }
 }
 
@@ -120,7 +120,7 @@ pub struct KeyDigest([u8; 32]);
 impl KeyDigest {
     /// Returns the digest of the text that a client sent as a key; `None` if the text does not have
     /// the format of a key of `deployment`.
-    pub fn of_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
+    pub fn from_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
         let rest = text.strip_prefix(deployment.key_prefix().as_bytes())?;
         let well_formed = rest.len() == RANDOM_LENGTH + CHECKSUM_LENGTH

@@ -24,7 +24,7 @@ pub use actor::{Actor, NamedActor, StaffId};
 pub use client::Client;
 pub use clock::{Clock, SystemClock};
 pub use context::WriteContext;
-pub use idempotency::{IdempotencyKey, IdempotentRequest, Owner, StoredResponse};
+pub use idempotency::{IdempotencyKey, IdempotentRequest, RequestOwner, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use network::{Network, Networks};
 pub use page::{Limit, PageRequest};

@@ -115,7 +115,7 @@ pub struct Pet {
 
 impl Pet {
     /// Returns the animal with a borrowed name.
-    pub fn borrowed(&self) -> PetRef<'_> {
+    pub fn as_pet_ref(&self) -> PetRef<'_> {
         PetRef {
             id: self.id,
             name: self.name.as_str(),

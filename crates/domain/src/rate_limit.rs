@@ -120,27 +120,27 @@ pub struct Meter {
 
 /// The state of a meter after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct MeterReading {
     /// The limit that the request was counted against.
     pub limit: RateLimit,
     /// Whether the request is within the limit.
-    pub within: bool,
+    pub is_within_limit: bool,
     /// How many more requests may follow at once.
     pub remaining: u32,
     /// In how many seconds the next request is refilled, rounded up; at least 1. For a batch above
     /// the limit: in how many seconds it can be sent again.
-    pub more_in: u64,
+    pub refill_seconds: u64,
 }
 
 impl Meter {
     /// Takes one request from the quota, unless the quota is used up.
-    pub fn take(&self, limit: RateLimit, now: Duration) -> Reading {
+    pub fn take(&self, limit: RateLimit, now: Duration) -> MeterReading {
         self.take_all(1, 1, limit, now)
     }
 
     /// Takes what a batch of so many commands costs in addition to its request, or nothing if the
     /// quota has less.
-    pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> Reading {
+    pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> MeterReading {
         self.take_all(commands.saturating_sub(1), commands, limit, now)
     }
 
@@ -154,7 +154,7 @@ impl Meter {
     }
 
     /// `again`: how many the client needs to retry.
-    fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> Reading {
+    fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> MeterReading {
         let now = nanos(now);
         let cost = limit.interval() * u64::from(count);
         let taken = self
@@ -164,29 +164,29 @@ impl Meter {
                 (after - now <= limit.window_nanos()).then_some(after)
             });
         match taken {
-            Ok(before) => Reading::new(limit, true, before.max(now) + cost - now),
+            Ok(before) => MeterReading::new(limit, true, before.max(now) + cost - now),
             Err(full_at) => {
                 let used = full_at.saturating_sub(now);
                 let more_in = limit.wait(used, again.into());
-                Reading {
-                    more_in,
-                    ..Reading::new(limit, false, used)
+                MeterReading {
+                    refill_seconds: more_in,
+                    ..MeterReading::new(limit, false, used)
                 }
             }
         }
     }
 }
 
-impl Reading {
+impl MeterReading {
     /// `used`: in how many nanoseconds the quota will be full again.
     fn new(limit: RateLimit, within: bool, used: u64) -> Self {
         // `used` exceeds the full quota only if the limit was lowered.
         let left = limit.window_nanos().saturating_sub(used) / limit.interval();
         Self {
             limit,
-            within,
+            is_within_limit: within,
             remaining: u32::try_from(left).unwrap_or(u32::MAX),
-            more_in: limit.wait(used, left + 1),
+            refill_seconds: limit.wait(used, left + 1),
         }
     }
 }

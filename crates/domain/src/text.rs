@@ -23,19 +23,19 @@ pub fn hex_digits(bytes: &[u8]) -> String {
 }
 
 /// Returns a text for a comparison without regard to case and to space around it.
-pub fn compared(text: &str) -> String {
+pub fn comparison_key(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
 /// Returns the heading of a column for a comparison without regard to case and space: `Category ID`
 /// is `categoryid`.
-pub fn heading(text: &str) -> String {
+pub fn heading_key(text: &str) -> String {
     text.split_whitespace().collect::<String>().to_lowercase()
 }
 
 /// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
 /// sign or leading zeros.
-pub fn integer(text: &str) -> Option<i64> {
+pub fn parse_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
     canonical.then(|| text.parse().ok())?
@@ -55,7 +55,7 @@ mod tests {
             ("-7", -7),
             ("9223372036854775807", i64::MAX),
         ] {
-            assert_eq!(integer(text), Some(value));
+            assert_eq!(parse_integer(text), Some(value));
         }
         for text in [
             "",
@@ -74,19 +74,19 @@ mod tests {
             "٧",
             "9223372036854775808",
         ] {
-            assert_eq!(integer(text), None, "{text}");
+            assert_eq!(parse_integer(text), None, "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn every_int64_is_parsed_back(value: i64) {
-            prop_assert_eq!(integer(&value.to_string()), Some(value));
+            prop_assert_eq!(parse_integer(&value.to_string()), Some(value));
         }
 
         #[test]
         fn an_integer_is_formatted_as_it_was_parsed(text: String) {
-            if let Some(value) = integer(&text) {
+            if let Some(value) = parse_integer(&text) {
                 prop_assert_eq!(value.to_string(), text);
             }
         }

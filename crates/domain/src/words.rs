@@ -65,13 +65,13 @@ pub enum Word<T> {
 
 impl<T: Copy + AsRef<str> + FromStr> Word<T> {
     /// Returns the word with this name.
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         name.parse()
             .map_or_else(|_| Self::Other(name.into()), Self::Known)
     }
 
     /// Its value, if this release knows it.
-    pub fn known(&self) -> Option<T> {
+    pub fn value(&self) -> Option<T> {
         match self {
             Self::Known(value) => Some(*value),
             Self::Other(_) => None,
@@ -107,7 +107,7 @@ impl std::error::Error for UnknownWord {}
 
 impl UnknownWord {
     /// Returns the names, as in "one of died and other".
-    pub fn expected(self) -> String {
+    pub fn expected_names(self) -> String {
         match self.0 {
             [first @ .., last] if !first.is_empty() => {
                 format!("one of {} and {last}", first.join(", "))
@@ -119,6 +119,6 @@ impl UnknownWord {
 
 impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not {}", self.expected())
+        write!(f, "not {}", self.expected_names())
     }
 }

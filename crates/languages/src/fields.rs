@@ -1,12 +1,12 @@
 //! The labels of the fields of a new database.
 
-use petstore_domain::store_area::{FieldDefinition, FieldSet, Language, relabelled};
+use petstore_domain::store_area::{FieldDefinition, FieldSet, Language, relabel};
 
 use super::field_labels;
 
 /// Returns the fields that change if the labels that nobody has changed are written in this language.
 pub fn relabelled_fields(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
-    relabelled(
+    relabel(
         fields,
         &Language::ALL.map(field_labels),
         field_labels(language),
@@ -44,8 +44,8 @@ mod tests {
     /// The label of a field, and what people read in place of the values of its choices.
     fn shown(fields: &FieldSet, name: &str) -> Vec<String> {
         let field = fields.find(name).unwrap();
-        let values = field.choices.iter().flat_map(Choices::all);
-        let shown = values.map(|value| field.shown(value));
+        let values = field.choices.iter().flat_map(Choices::values);
+        let shown = values.map(|value| field.display_text(value));
         [field.label.as_str()]
             .into_iter()
             .chain(shown)
@@ -67,15 +67,17 @@ mod tests {
                 assert_eq!(field.label.as_str(), labels.label);
                 let before = new.find(labels.name).unwrap();
                 assert_eq!(
-                    field.choices.as_ref().map(Choices::all),
-                    before.choices.as_ref().map(Choices::all)
+                    field.choices.as_ref().map(Choices::values),
+                    before.choices.as_ref().map(Choices::values)
                 );
                 // All of them are valid together.
                 let written: Vec<_> = field.choices.iter().flat_map(Choices::labels).collect();
                 assert_eq!(written.len(), labels.choices.len(), "{labels:?}");
                 if field.kind == FieldKind::Choice && language != Language::English {
-                    let values = field.choices.as_ref().unwrap().all();
-                    let same = values.iter().filter(|value| field.shown(value) == *value);
+                    let values = field.choices.as_ref().unwrap().values();
+                    let same = values
+                        .iter()
+                        .filter(|value| field.display_text(value) == *value);
                     assert!(
                         same.eq(values
                             .iter()
@@ -104,7 +106,7 @@ mod tests {
         });
         let fields = changed(&fields, "size", |field| {
             let labels = BTreeMap::from([("Small".to_owned(), "Tiny".to_owned())]);
-            field.choices = field.choices.take().unwrap().labelled(labels);
+            field.choices = field.choices.take().unwrap().with_labels(labels);
         });
         // "Wellensittich" and "Dog" are the store's own, and a value of it has the label that German has for
         // another one.
@@ -118,7 +120,7 @@ mod tests {
             let labels = labels.map(|(value, label)| (value.to_owned(), label.to_owned()));
             field.choices = Choices::new(values.to_vec())
                 .unwrap()
-                .labelled(BTreeMap::from(labels));
+                .with_labels(BTreeMap::from(labels));
         });
         let german = with(&fields, &relabelled_fields(&fields, Language::German));
         assert_eq!(shown(&german, "colour"), ["Coat"]);

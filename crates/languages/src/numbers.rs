@@ -76,7 +76,7 @@ impl Numbers {
             "USD" => "$",
             code => code,
         };
-        let number = self.number(&currency.rounded(price));
+        let number = self.number(&currency.round(price));
         if !self.sign_first {
             return format!("{number}{NO_BREAK_SPACE}{sign}");
         }
@@ -419,7 +419,7 @@ mod tests {
         ) {
             let value = |number: &str| Decimal::new(number).map(|number| number.ten_thousandths());
             let of = Currency::new(currency);
-            let amount = of.as_ref().map_or_else(|| number.clone(), |of| of.rounded(&number));
+            let amount = of.as_ref().map_or_else(|| number.clone(), |of| of.round(&number));
             prop_assume!(Decimal::new(&amount).is_some());
             match read(language, &written(language, &number, currency), currency) {
                 Ok(read) => prop_assert_eq!(value(&read), value(&amount)),

@@ -1,7 +1,7 @@
 //! Remembers requests, and recalls them.
 
 use jiff::Timestamp;
-use petstore_domain::{IdempotentRequest, Owner, PetId, StoredResponse};
+use petstore_domain::{IdempotentRequest, RequestOwner, PetId, StoredResponse};
 use petstore_store::request_rows::{KnownRequest, compare_request};
 use rusqlite::params;
 
@@ -70,7 +70,7 @@ pub(super) fn convert(
 /// Returns the request that an owner has sent under this idempotency key.
 fn recall_for_owner(
     connection: &Connection,
-    owner: Owner,
+    owner: RequestOwner,
     request: &IdempotentRequest,
 ) -> rusqlite::Result<Option<KnownRequest>> {
     let mut recall = connection.prepare_cached(RECALL)?;

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use jiff::Timestamp;
-use petstore_domain::{pet::HIGHEST_EXPECTED, store_area::Owner};
+use petstore_domain::{pet::HIGHEST_EXPECTED, store_area::UniqueValueOwner};
 
 /// The maximum number of problems of one kind that are reported one by one.
 const MAX_REPORTED: u64 = 20;
@@ -209,7 +209,7 @@ pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_va
 
 /// Returns a note for each value of a unique field that several animals have, which the migration kept. The owners of
 /// one value follow each other.
-pub(super) fn notes_on_shared_values(owners: &[Owner]) -> Vec<String> {
+pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String> {
     let mut notes = Vec::new();
     for owners_of_value in owners.chunk_by(|(key, _), (next_key, _)| key == next_key) {
         let Some(((field, _), _)) = owners_of_value.first() else {

@@ -102,7 +102,7 @@ fn check_table<C: CatalogueConnection>(
     for_each_row(connection, &C::select_all(table), &[], |row| {
         match table.read(row) {
             Ok(Resource::Pet(pet)) => {
-                pet_count += u64::from(pet.withdrawn.is_none());
+                pet_count += u64::from(pet.withdrawal.is_none());
                 if let Some(problem) = check.add_pet(&pet) {
                     problems.add(problem);
                 }

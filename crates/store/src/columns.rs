@@ -84,7 +84,7 @@ pub trait Columns {
     /// Reads the time in a column, in milliseconds, if it has a value.
     fn optional_time(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
         match self.value(column)? {
-            Some(millisecond) => clock::at_millisecond(millisecond)
+            Some(millisecond) => clock::timestamp_from_milliseconds(millisecond)
                 .map(Some)
                 .ok_or_else(|| self.invalid(column)),
             None => Ok(None),

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
-use petstore_domain::{Clock, clock::to_milliseconds};
+use petstore_domain::{Clock, clock::truncate_to_milliseconds};
 use tracing::{info, warn};
 
 use crate::{Store, StoreError};
@@ -114,7 +114,7 @@ impl ConfirmedClock {
     /// Returns the present time, in milliseconds, if the clock is trusted. Also moves the confirmed time.
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
-        let now = to_milliseconds(self.clock.now());
+        let now = truncate_to_milliseconds(self.clock.now());
         let reading = Reading {
             instant: self.clock.instant(),
             now,

@@ -69,7 +69,7 @@ pub struct State {
     pub fields: Arc<FieldSet>,
     /// The animals that have unique values. From before such values were compared without separators, several
     /// can have the same one.
-    pub owners: BTreeMap<Owner, Versions<()>>,
+    pub owners: BTreeMap<UniqueValueOwner, Versions<()>>,
     pub decisions: Vec<Decision>,
     /// The changes of the decisions, for the log.
     pub entries: Vec<LogEntry>,
@@ -210,18 +210,18 @@ impl State {
     }
 
     /// Returns what the decision about a command needs to know.
-    fn present(&self, command: &Command, new: NewIds) -> Present {
+    fn present(&self, command: &Command, new: NewIds) -> PresentState {
         let owners = self
             .owners
             .iter()
             .filter(|(_, versions)| versions.now.is_some())
             .map(|(owner, _)| owner.clone());
-        let mut present = Present {
+        let mut present = PresentState {
             fields: Arc::clone(&self.fields),
             owners: owners.collect(),
             next_pet: new.pet,
             next_order: new.order,
-            ..Present::default()
+            ..PresentState::default()
         };
 
         let pet = match command.subject() {
@@ -280,9 +280,9 @@ impl State {
     }
 
     /// Returns the unique values that a resource has: those of an animal in the catalogue.
-    fn unique_values(&self, resource: &Resource) -> Vec<Owner> {
+    fn unique_values(&self, resource: &Resource) -> Vec<UniqueValueOwner> {
         match resource {
-            Resource::Pet(pet) if pet.withdrawn.is_none() => {
+            Resource::Pet(pet) if pet.withdrawal.is_none() => {
                 let keys = self.fields.unique_keys(&pet.fields);
                 keys.into_iter().map(|key| (key, pet.id)).collect()
             }

@@ -94,7 +94,7 @@ macro_rules! record {
 
 record!(StorePet: id, name, category_id, status, version, created_at, updated_at,
     fields, photos;
-    without order_id, withdrawn);
+    without order_id, withdrawal);
 // In a row, these columns follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
 record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, created_at,
@@ -131,7 +131,7 @@ impl Table {
     pub fn from_resource(resource: &Resource) -> Self {
         match resource {
             Resource::Pet(StorePet {
-                withdrawn: None, ..
+                withdrawal: None, ..
             }) => Self::Pets,
             Resource::Pet(_) => Self::WithdrawnPets,
             Resource::Order(_) => Self::Orders,
@@ -199,7 +199,7 @@ pub fn values(resource: &Resource) -> Vec<Value<'_>> {
     match resource {
         Resource::Pet(pet) => {
             let mut values = pet.values();
-            if let Some(withdrawal) = &pet.withdrawn {
+            if let Some(withdrawal) = &pet.withdrawal {
                 values.extend(withdrawal.values());
             }
             values
@@ -231,7 +231,7 @@ pub fn read_pet<R: Columns>(row: &R, first_column: usize) -> Result<Option<Store
     let Some(mut pet) = StorePet::find(row, first_column)? else {
         return Ok(None);
     };
-    pet.withdrawn = Withdrawal::find(row, first_column + StorePet::COLUMNS.len())?;
+    pet.withdrawal = Withdrawal::find(row, first_column + StorePet::COLUMNS.len())?;
     Ok(Some(pet))
 }
 

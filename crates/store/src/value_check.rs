@@ -81,7 +81,7 @@ impl ValueCheck {
         for photo in pet.photos.all() {
             self.photos.add_expected(&(photo.id.to_string(), id));
         }
-        if pet.withdrawn.is_none() {
+        if pet.withdrawal.is_none() {
             for key in self.fields.unique_keys(&pet.fields) {
                 self.unique_values.add_expected(&(&key, id));
             }
@@ -96,7 +96,7 @@ impl ValueCheck {
         }
 
         let (FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem)) =
-            self.fields.problem_of(&pet.fields)?;
+            self.fields.find_problem(&pet.fields)?;
         Some(format!("animal {} has an invalid value: {problem}", pet.id))
     }
 

@@ -7,8 +7,8 @@ use petstore_domain::{
     PetId, PetStatus, Problem,
     store_area::{FieldDefinition, FieldKind, FieldValue, Photo, PhotoSize},
     text::{
-        integer,
-        readable::{LONG, SHORT, readable},
+        parse_integer,
+        readable::{LONG_LENGTH, SHORT_LENGTH, readable},
     },
 };
 use petstore_languages::{
@@ -45,7 +45,7 @@ pub(super) async fn page(
     moment: &Moment,
     id: &str,
 ) -> Result<RenderedPage, ApiError> {
-    let pet = match integer(id).and_then(PetId::new) {
+    let pet = match parse_integer(id).and_then(PetId::new) {
         Some(id) => shop.store().get_store_pet(id).await?,
         None => None,
     };
@@ -53,11 +53,11 @@ pub(super) async fn page(
         let message = "No animal has this number.";
         return Err(ApiError::new(Problem::NotFound, message));
     };
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return gone_page(shop, layout, moment, texts().gone).await;
     }
     if pet.status == PetStatus::Sold {
-        let name = readable_name(pet.name.as_str(), SHORT);
+        let name = readable_name(pet.name.as_str(), SHORT_LENGTH);
         return gone_page(shop, layout, moment, &texts().found_a_home(&name)).await;
     }
     let animal = Animal::public(&pet, &moment.fields);
@@ -99,7 +99,7 @@ async fn present_page(
         (viewer(animal, &alts))
     };
 
-    let summary = animal.summary(LONG);
+    let summary = animal.summary(LONG_LENGTH);
     let first_photo = animal.photos.first();
     let head = Head {
         title: &title(&words),
@@ -249,7 +249,7 @@ fn viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
 
 /// Renders the photo `number` of `count` over the whole page.
 fn viewed_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
-    let (width, height) = photo.within(PhotoSize::Large);
+    let (width, height) = photo.dimensions(PhotoSize::Large);
     let position_text = texts().photo_of(number, count);
     html! {
         section.viewer id={ "photo-" (number) } aria-label=(text(&position_text)) {

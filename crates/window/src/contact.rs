@@ -22,7 +22,7 @@ pub(super) fn question_link(facts: &StoreFacts, id: PetId, subject: &str) -> Opt
             format!("{}?subject={subject}", mail_url(email.as_str()))
         }
         Contact::Telephone(number) => telephone_url(number.as_str()),
-        Contact::Url(url) => url.about(subject),
+        Contact::Url(url) => url.question_url(subject),
     };
     Some(link)
 }
@@ -50,7 +50,7 @@ pub(super) fn general_link(facts: &StoreFacts) -> Option<String> {
 pub(super) fn printed_address(facts: &StoreFacts, id: PetId) -> Option<String> {
     match facts.contact().value? {
         Contact::Page(page) => Some(page_url(page, id)),
-        Contact::Url(url) => Some(url.shown().to_owned()),
+        Contact::Url(url) => Some(url.display_text().to_owned()),
         Contact::Email(_) | Contact::Telephone(_) => None,
     }
 }

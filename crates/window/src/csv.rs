@@ -161,7 +161,9 @@ fn field_cell(animal: &Animal<'_>, column: &FieldDefinition) -> String {
     let mut values = animal.values.iter();
     let value = values.find(|(field, _)| field.name == column.name);
     match value {
-        Some((field, FieldValue::Text(text))) => without_formulas(field.shown(text)).into_owned(),
+        Some((field, FieldValue::Text(text))) => {
+            without_formulas(field.display_text(text)).into_owned()
+        }
         Some((_, value)) => value.to_string(),
         None => String::new(),
     }

@@ -54,7 +54,7 @@ fn element(
     let mut values = Map::new();
     for (field, value) in &animal.values {
         let value = match value {
-            FieldValue::Text(text) => json!(field.shown(text)),
+            FieldValue::Text(text) => json!(field.display_text(text)),
             FieldValue::Integer(number) => json!(number),
             FieldValue::Boolean(value) => json!(value),
         };

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, io};
 use jiff::Timestamp;
 use petstore_domain::{
     store_area::{PhotoSize, StorePet},
-    text::readable::LONG,
+    text::readable::LONG_LENGTH,
 };
 use petstore_languages::{look::Animal, window_texts as texts};
 use petstore_web::edge::ApiError;
@@ -141,7 +141,7 @@ impl Feed<'_> {
         let name = animal.short_name();
         let url = self.shop.url(&animal.path());
         let published_at = entry.published_at.to_string();
-        let summary = animal.summary(LONG).unwrap_or_else(|| {
+        let summary = animal.summary(LONG_LENGTH).unwrap_or_else(|| {
             texts().about_animal(&name, &animal.kind(), store::own_name(facts).as_deref())
         });
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use petstore_domain::{
     store_area::{Age, DateRange, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
-    text::integer,
+    text::parse_integer,
 };
 
 /// The animals that a visitor wants to see. Without any part, it is all animals.
@@ -98,7 +98,7 @@ impl Filter {
                     .fields
                     .insert(field.to_owned(), parameter.value.clone());
             }
-            None => filter.category_id = integer(&parameter.value),
+            None => filter.category_id = parse_integer(&parameter.value),
         }
         filter
     }

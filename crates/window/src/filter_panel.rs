@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use petstore_domain::{
     store_area::{Age, Choices, FieldDefinition, FieldKind, FieldValue, Phrase},
-    text::readable::{SHORT, readable},
+    text::readable::{SHORT_LENGTH, readable},
 };
 use petstore_languages::{
     in_digits,
@@ -146,7 +146,7 @@ impl FilterPanel<'_> {
             "age" => age_text(value),
             _ => None,
         };
-        text.unwrap_or_else(|| readable(value, SHORT))
+        text.unwrap_or_else(|| readable(value, SHORT_LENGTH))
     }
 
     /// Returns the label of the category with the id in this text.
@@ -333,7 +333,11 @@ fn offered_values(field: &FieldDefinition) -> Vec<&str> {
     if field.kind == FieldKind::Boolean {
         return vec!["true", "false"];
     }
-    let choices = field.choices.as_ref().map(Choices::all).unwrap_or_default();
+    let choices = field
+        .choices
+        .as_ref()
+        .map(Choices::values)
+        .unwrap_or_default();
     choices.iter().map(String::as_str).collect()
 }
 
@@ -356,7 +360,7 @@ fn age_text(value: &str) -> Option<String> {
 fn choice_text(field: &FieldDefinition, value: &str) -> String {
     match field.kind {
         FieldKind::Boolean => value_text(field, &FieldValue::Boolean(value == "true")),
-        _ => readable(field.shown(value), SHORT),
+        _ => readable(field.display_text(value), SHORT_LENGTH),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use petstore_domain::{
     Limit,
     store_area::Category,
-    text::readable::{SHORT, readable},
+    text::readable::{SHORT_LENGTH, readable},
 };
 use petstore_store::{StoreError, StoreReader};
 
@@ -69,7 +69,7 @@ impl Labels {
 
     /// Returns the label of a category in a form that people can read.
     pub(super) fn readable_label(&self, id: i64) -> Option<String> {
-        self.label(id).map(|label| readable(label, SHORT))
+        self.label(id).map(|label| readable(label, SHORT_LENGTH))
     }
 }
 

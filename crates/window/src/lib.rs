@@ -154,7 +154,7 @@ impl Window {
         match visit.page {
             Page::robots => Ok(sitemap::robots(&self.shop)),
             Page::photo => self.respond_with_photo(visit).await,
-            Page::asset if let Some(logo) = Logo::at(path) => {
+            Page::asset if let Some(logo) = Logo::from_path(path) => {
                 self.respond_with_logo(logo, visit.visitor).await
             }
             Page::asset | Page::favicon | Page::touchIcon => self.layout.respond_with_asset(path),

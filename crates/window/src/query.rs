@@ -7,7 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use petstore_domain::{
     Limit, PetId, Problem,
     store_area::{Age, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
-    text::integer,
+    text::parse_integer,
 };
 use petstore_web::edge::ApiError;
 
@@ -196,7 +196,7 @@ impl QueryParser<'_> {
         let age: Age = value
             .parse()
             .map_err(|_| invalid("age must be 0, under3, 1, 3 or 8."))?;
-        let births = age.range(&field.name, self.today);
+        let births = age.birth_range(&field.name, self.today);
         Ok(Some(AgeFilter { age, births }))
     }
 
@@ -245,7 +245,7 @@ fn store_spelling<'v>(field: &'v FieldDefinition, value: &'v str) -> &'v str {
 }
 
 fn parse_category_id(value: &str) -> Result<i64, ApiError> {
-    integer(value).ok_or_else(|| {
+    parse_integer(value).ok_or_else(|| {
         invalid("This link is incomplete: categoryId must be the number of a category.")
     })
 }
@@ -274,7 +274,7 @@ fn parse_phrase(value: &str) -> Result<Phrase, ApiError> {
 }
 
 fn parse_cursor(value: &str) -> Result<PetId, ApiError> {
-    integer(value).and_then(PetId::new).ok_or_else(|| {
+    parse_integer(value).and_then(PetId::new).ok_or_else(|| {
         ApiError::new(
             Problem::InvalidCursor,
             "This link is incomplete or too old. Start from the first page.",
@@ -292,7 +292,7 @@ fn parse_sort(value: &str) -> Result<bool, ApiError> {
 }
 
 fn parse_limit(value: &str) -> Result<Limit, ApiError> {
-    let length = integer(value).filter(|length| EMBEDDED_PAGE_LENGTHS.contains(length));
+    let length = parse_integer(value).filter(|length| EMBEDDED_PAGE_LENGTHS.contains(length));
     let Some(length) = length else {
         return Err(invalid("limit must be from 1 to 48."));
     };

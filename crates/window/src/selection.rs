@@ -5,7 +5,7 @@ use std::{collections::HashSet, slice};
 use jiff::Timestamp;
 use petstore_domain::{
     PetId, PetStatus,
-    store_area::{Choices, FieldSet, PetQuery, Sought, StorePet},
+    store_area::{Choices, FieldSet, PetQuery, PhraseMeaning, StorePet},
 };
 use petstore_store::{StoreError, StoreReader};
 
@@ -129,7 +129,7 @@ fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
     let field = offered_field(SPECIES, fields);
     let choices = field.and_then(|field| field.choices.as_ref());
     choices
-        .map(Choices::all)
+        .map(Choices::values)
         .unwrap_or_default()
         .iter()
         .take(MAX_KINDS)
@@ -181,7 +181,7 @@ pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>,
         let Some(pet) = store.get_store_pet(change.pet).await? else {
             continue;
         };
-        if pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
+        if pet.withdrawal.is_none() && pet.status != PetStatus::Sold {
             came_back.push(CameBack {
                 seq: change.seq,
                 changed_at: change.at,
@@ -198,7 +198,7 @@ fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
     let values = filter
         .fields
         .iter()
-        .map(|(name, value)| fields.searched(name, value).ok())
+        .map(|(name, value)| fields.parse_filter(name, value).ok())
         .collect::<Option<_>>()?;
     Some(PetQuery {
         category_id: filter.category_id,
@@ -206,7 +206,7 @@ fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
         phrase: filter.phrase.clone(),
         values,
         dates: filter.age.as_ref().map(|age| age.births.clone()),
-        on_offer: true,
+        is_on_offer: true,
         ..PetQuery::default()
     })
 }
@@ -215,13 +215,13 @@ fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
 pub(super) struct FilterMatcher {
     /// `None` if no animal can have the values of the filter.
     offers: Option<PetQuery>,
-    phrase: Option<Sought>,
+    phrase: Option<PhraseMeaning>,
 }
 
 impl FilterMatcher {
     /// Prepares a filter to be compared with animals that have these fields.
     pub(super) fn new(filter: &Filter, fields: &FieldSet) -> Self {
-        let phrase = filter.phrase.as_ref().map(|phrase| phrase.among(fields));
+        let phrase = filter.phrase.as_ref().map(|phrase| phrase.meaning(fields));
         Self {
             offers: offers(filter, fields),
             phrase,
@@ -233,11 +233,11 @@ impl FilterMatcher {
         let Some(offers) = &self.offers else {
             return false;
         };
-        if !offers.has(pet.status, pet.category_id, &pet.name, &pet.fields) {
+        if !offers.matches(pet.status, pet.category_id, &pet.name, &pet.fields) {
             return false;
         }
         match &self.phrase {
-            Some(phrase) => phrase.has(pet.id, &pet.name, &pet.fields),
+            Some(phrase) => phrase.matches(pet.id, &pet.name, &pet.fields),
             None => true,
         }
     }

@@ -237,7 +237,7 @@ impl Shop {
 
     /// Returns the picture that other sites show with a link to the page of a photo's animal.
     pub(super) fn preview(&self, photo: &Photo, alt: String) -> Preview {
-        let (width, height) = photo.within(PhotoSize::Medium);
+        let (width, height) = photo.dimensions(PhotoSize::Medium);
         Preview {
             url: self.url(&photo.path(PhotoSize::Medium)),
             width,

@@ -9,7 +9,7 @@ use petstore_domain::{
     Limit, PetId,
     client::ClientAddress,
     store_area::{PetQuery, StorePet},
-    text::integer,
+    text::parse_integer,
 };
 use petstore_store::StoreError;
 use petstore_web::edge::{ApiError, Response};
@@ -62,7 +62,7 @@ const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// animals.
 pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
     let newest_animal = PetQuery {
-        on_offer: true,
+        is_on_offer: true,
         newest_first: true,
         limit: Limit::new(1).unwrap_or_default(),
         ..PetQuery::default()
@@ -120,7 +120,7 @@ fn write_index(shop: &Shop, block_numbers: &[i64]) -> io::Result<Vec<u8>> {
 
 /// Parses the number of a block, as in `/sitemap-{block}.xml`. Fails with 404 if there is no such block.
 pub(super) fn parse_block(text: &str) -> Result<Block, ApiError> {
-    integer(text)
+    parse_integer(text)
         .filter(|number| *number >= 0)
         .and_then(Block::with_number)
         .ok_or_else(ApiError::no_such_path)

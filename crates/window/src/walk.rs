@@ -70,7 +70,7 @@ pub(super) async fn next_animals(
     let _turn = turn.map_err(|_| StoreError::Overloaded)?;
 
     let query = PetQuery {
-        on_offer: true,
+        is_on_offer: true,
         newest_first: true,
         limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
         after: before,

@@ -134,7 +134,7 @@ pub fn restore(id: PetId) -> Command {
 /// A reservation for an hour.
 pub fn reserve(pet_id: PetId) -> NewOrder {
     let terms = OrderTerms::ReservedUntil(kept() + jiff::SignedDuration::from_hours(1));
-    NewOrder::of(pet_id, terms)
+    NewOrder::new(pet_id, terms)
 }
 
 pub fn sell(pet_id: PetId) -> NewOrder {

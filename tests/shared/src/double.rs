@@ -9,7 +9,7 @@ macro_rules! double {
             use std::ops::RangeInclusive;
 
             use jiff::Timestamp;
-            use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet, Owner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange}};
+            use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookChange}};
             use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, Version, WriteOutcome, Webhooks};
 
             use $crate::methods;
@@ -31,7 +31,7 @@ macro_rules! double {
             methods! { $double, Fields:
                 $how => fields() -> FieldSet;
                 $how => owners(of: UniqueKey) -> Vec<PetId>;
-                $how => shared_values() -> Vec<Owner>;
+                $how => shared_values() -> Vec<UniqueValueOwner>;
                 $how => examine_field(name: FieldName, seen: i64) -> bool;
                 $how => write_fields(
                     changes: Vec<FieldChange>, acts: Vec<Act>, response: StoredResponse,
@@ -62,7 +62,7 @@ macro_rules! double {
                     change: WebhookChange, act: Option<Act>, response: StoredResponse, context: WriteContext
                 ) -> WriteOutcome;
                 $how => save_deliveries(updates: Vec<DeliveryUpdate>) -> Vec<bool>;
-                $how => waiting_messages(webhook: i64) -> Vec<Waiting>;
+                $how => waiting_messages(webhook: i64) -> Vec<WaitingMessage>;
                 $how => waiting_tests() -> Vec<TestMessage>;
                 $how => take_test(message_id: String) -> bool;
                 $how => list_attempts(webhook: i64, after: i64, limit: u32) -> Vec<(i64, Attempt)>;

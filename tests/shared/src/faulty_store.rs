@@ -209,7 +209,7 @@ impl Pets for Faulty {
         pets.extend(self.wrongly_listed(request, last).await);
         pets.sort_by_key(|pet| pet.id);
         for pet in pets {
-            visit(self.shown(pet).borrowed());
+            visit(self.shown(pet).as_pet_ref());
         }
         if self.fault == Fault::WrittenAfterRead {
             let name = PetName::new("late".to_owned()).unwrap();

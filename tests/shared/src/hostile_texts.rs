@@ -3,8 +3,8 @@
 use petstore_domain::{
     PetName,
     store_area::{
-        About, Address, Colour, ContactPage, EmailAddress, FieldValue, Given, Link, LinkLabel,
-        LinkUrl, Links, PetPatch, Profile, StoreName, TelephoneNumber,
+        About, Address, Colour, ContactPage, EmailAddress, FieldValue, Link, LinkLabel, LinkUrl,
+        Links, PetPatch, Profile, RequestedValue, StoreName, TelephoneNumber,
     },
 };
 
@@ -73,7 +73,7 @@ pub fn animal_of(text: &str) -> PetPatch {
         .collect();
     let value = |most: usize| {
         let text = line.chars().take(most).collect();
-        Given::Set(FieldValue::Text(text))
+        RequestedValue::Set(FieldValue::Text(text))
     };
     let fields = [
         ("breed", value(200)),

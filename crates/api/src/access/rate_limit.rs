@@ -4,14 +4,14 @@ use hyper::{
     HeaderMap,
     header::{HeaderName, HeaderValue},
 };
-use petstore_domain::{Problem, rate_limit::Reading};
+use petstore_domain::{Problem, rate_limit::MeterReading};
 use petstore_web::edge::ApiError;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Rejects a request above the rate limit of its key. Fails with 429.
-pub(crate) fn check(key: Option<Reading>) -> Result<(), ApiError> {
+pub(crate) fn check(key: Option<MeterReading>) -> Result<(), ApiError> {
     check_for(key, "")
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn check(key: Option<Reading>) -> Result<(), ApiError> {
 /// allows a batch of this size.
 pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), ApiError> {
     const EACH_COUNTS: &str = "Each command of a batch counts as one. ";
-    if let Some(Reading { limit, .. }) = key
+    if let Some(MeterReading { limit, .. }) = key
         && commands > limit.quota()
     {
         let limit_text = limit.in_words();
@@ -36,8 +36,8 @@ pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), 
 fn check_for(key: Option<Reading>, explanation: &str) -> Result<(), ApiError> {
     let Some(Reading {
         limit,
-        within: false,
-        more_in,
+        is_within_limit: false,
+        refill_seconds: more_in,
         ..
     }) = key
     else {
@@ -53,11 +53,11 @@ fn check_for(key: Option<Reading>, explanation: &str) -> Result<(), ApiError> {
 }
 
 /// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
-pub(crate) fn announce(headers: &mut HeaderMap, key: Reading) {
-    let Reading {
+pub(crate) fn announce(headers: &mut HeaderMap, key: MeterReading) {
+    let MeterReading {
         limit,
         remaining,
-        more_in,
+        refill_seconds: more_in,
         ..
     } = key;
     let rate_limit = format!(r#""default";r={remaining};t={more_in}"#);

@@ -96,7 +96,7 @@ fn respond(pet: &Pet) -> StoredResponse {
         status: StatusCode::CREATED.as_u16(),
         location: Some(format!("/pets/{}", pet.id.get())),
         etag: None,
-        body: wire::pet(pet.borrowed()),
+        body: wire::pet(pet.as_pet_ref()),
     }
 }
 

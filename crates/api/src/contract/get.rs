@@ -42,7 +42,7 @@ pub(crate) async fn get(
         .get_pet(id)
         .await?
         .ok_or_else(not_found)?;
-    let body = contract.http.memory.hold(wire::pet(pet.borrowed()))?;
+    let body = contract.http.memory.hold(wire::pet(pet.as_pet_ref()))?;
     let tag = contract.http.tags.tag(&body);
     let response = response::json(StatusCode::OK, body);
     Ok(etag::respond(&request.headers, response, tag))

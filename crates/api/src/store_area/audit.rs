@@ -57,7 +57,7 @@ pub(crate) async fn list(
     let walk = Walk::new(cursor::AUDIT, &filters.map(|(_, value)| value));
     if let Some(cursor) = cursor {
         let (seq, act) = walk.decode(&cursor)?;
-        let seq = text::integer(&seq).ok_or_else(cursor::invalid)?;
+        let seq = text::parse_integer(&seq).ok_or_else(cursor::invalid)?;
         query.after = Some(AuditPosition { seq, act });
     }
     let _turn = area.turns.take(caller).await?;

@@ -55,7 +55,12 @@ pub(crate) async fn list_orders(
     let names = ["status", "petId", "reference", "limit", "cursor"];
     let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
     let is_status = "one of reserved, completed, cancelled, expired and returned";
-    let wanted = query::filter("petId", pet_id.as_ref(), text::integer, query::AN_INTEGER)?;
+    let wanted = query::filter(
+        "petId",
+        pet_id.as_ref(),
+        text::parse_integer,
+        query::AN_INTEGER,
+    )?;
     let new_reference = |text: &str| Reference::new(text.to_owned());
     let mut query = OrderQuery {
         status: query::filter(
@@ -69,7 +74,7 @@ pub(crate) async fn list_orders(
             "reference",
             reference.as_ref(),
             new_reference,
-            &Reference::is(),
+            &Reference::rule(),
         )?,
         limit: query::limit(limit.as_ref())?,
         newest_first: false,

@@ -5,8 +5,8 @@ use std::{collections::HashSet, time::Duration};
 use petstore_domain::{
     PetId, Problem,
     store_area::{
-        AltText, Command, EACH_PHOTO, PhotoId, PhotoPatch, Photos, PictureProblem, Refusal,
-        may_get_photo,
+        AltText, Command, PHOTO_ORDER_RULE, PhotoId, PhotoPatch, Photos, PictureProblem, Refusal,
+        check_room_for_photo,
     },
 };
 use petstore_formats::json;
@@ -38,7 +38,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         "alt",
         alt.as_ref(),
         |text| AltText::new(text.to_owned()),
-        &AltText::is(),
+        &AltText::rule(),
     )?;
     let id = write::pet_id(query::path_integer(call.parameter))?;
     if area.app.photos.place().is_none() {
@@ -132,7 +132,9 @@ pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Res
     let is_order = |order: &Vec<_>| {
         order.len() <= Photos::MAX && order.iter().collect::<HashSet<_>>().len() == order.len()
     };
-    let order = order.filter(is_order).ok_or_else(|| invalid(EACH_PHOTO))?;
+    let order = order
+        .filter(is_order)
+        .ok_or_else(|| invalid(PHOTO_ORDER_RULE))?;
     let command = Command::OrderPhotos {
         id: write.pet_id()?,
         order,

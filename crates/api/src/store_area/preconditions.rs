@@ -90,7 +90,7 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
             return None;
         }
         has_tags = true;
-        let version = str::from_utf8(tag).ok().and_then(text::integer);
+        let version = str::from_utf8(tag).ok().and_then(text::parse_integer);
         versions.extend(version.filter(|&version| !is_weak && version > 0));
 
         remaining = end[1..].trim_ascii_start();

@@ -36,7 +36,7 @@ pub(super) struct Write<'r> {
     pub(super) request: &'r Parts,
     pub(super) parameter: &'r str,
     pub(super) second: &'r str,
-    pub(super) rate: &'r mut Option<Reading>,
+    pub(super) rate: &'r mut Option<MeterReading>,
     request_id: &'r HeaderValue,
     operation: &'static str,
     caller: &'r Caller,
@@ -141,7 +141,7 @@ impl<'r> Write<'r> {
             room,
         } = content;
         let caller = caller.ok_or_else(auth::missing_key)?;
-        let now = times::to_milliseconds(area.app.clock.now());
+        let now = times::truncate_to_milliseconds(area.app.clock.now());
         Ok(Self {
             request,
             parameter,

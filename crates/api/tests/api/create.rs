@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use petstore_domain::{Actor, Clock, NamedActor, Owner, Scope, WriteContext};
+use petstore_domain::{Actor, Clock, NamedActor, RequestOwner, Scope, WriteContext};
 use petstore_store::StoreError;
 use petstore_testing::harness::{Server, Setup, soon};
 use reqwest::Method;
@@ -355,7 +355,7 @@ async fn the_store_gets_the_key_the_time_and_the_request_of_a_create() {
             .map(|request| (request.lineage, request.operation));
         assert_eq!(
             request,
-            (headers.len() == 4).then_some((Owner::from(id), "createPet"))
+            (headers.len() == 4).then_some((RequestOwner::from(id), "createPet"))
         );
     }
 }

@@ -4,7 +4,9 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
 use jiff::SignedDuration;
-use petstore_domain::{ApiKey, Clock, Deployment, KeyId, NewKey, Scope, idempotency::MARK_EVERY};
+use petstore_domain::{
+    ApiKey, Clock, Deployment, KeyId, NewKey, Scope, idempotency::MARK_INTERVAL,
+};
 use petstore_testing::{
     harness::{Server, Setup, soon},
     reply::Reply,
@@ -376,7 +378,7 @@ async fn a_clock_that_is_25_hours_ahead_for_a_minute_forgets_nothing() {
 async fn pass(server: &Server, marks: i64) -> bool {
     let mut more = false;
     for _ in 0..marks {
-        server.clock.advance(MARK_EVERY);
+        server.clock.advance(MARK_INTERVAL);
         more = server.app.forget_old_requests().await.unwrap();
     }
     more

@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 use petstore_domain::{
     store_area::{
-        Act, ActType, ChangeType, Label, Lease, Progress, Restart, SealedSecrets, StoredWebhook,
-        Webhook, WebhookChange, WebhookPatch,
+        Act, ActType, ChangeType, DeliveryProgress, Label, Lease, RestartPoint, SealedSecrets,
+        StoredWebhook, Webhook, WebhookChange, WebhookPatch,
     },
     words::Word,
 };
@@ -108,9 +108,9 @@ async fn add_webhook(
             current: sealed_secret,
             previous: None,
         },
-        progress: Progress {
+        progress: DeliveryProgress {
             cursor,
-            ..Progress::default()
+            ..DeliveryProgress::default()
         },
         lease: Lease::default(),
     });
@@ -141,29 +141,29 @@ async fn change_webhook(
             let version = stored.webhook.version;
             return Ok(WebhookDecision {
                 change: WebhookChange::Delete { id, version },
-                act: Some(Act::on_webhook(ActType::WebhookDeleted, id)),
+                act: Some(Act::for_webhook(ActType::WebhookDeleted, id)),
                 webhook: None,
                 secret: None,
             });
         }
         WebhookCommand::RotateSecret => {
             let (secret, sealed_secret) = registrar.new_secret(id, false)?;
-            let (webhook, change) = stored.rotated(sealed_secret, now);
+            let (webhook, change) = stored.rotate_secret(sealed_secret, now);
             let act = ActType::WebhookSecretRotated;
             let decision = WebhookDecision::with_act(act, webhook, change);
             return Ok(decision.with_secret(secret.reveal()));
         }
         WebhookCommand::Patch(patch) => {
-            let changed = stored.patched(patch.clone(), now);
+            let changed = stored.patch(patch.clone(), now);
             (ActType::WebhookChanged, changed)
         }
         WebhookCommand::Enable { resumes } => {
             let restart = if *resumes {
-                Restart::Resume(now)
+                RestartPoint::Resume(now)
             } else {
-                Restart::From(store.journal_state().await?.last)
+                RestartPoint::From(store.journal_state().await?.last)
             };
-            (ActType::WebhookEnabled, stored.enabled(restart, now))
+            (ActType::WebhookEnabled, stored.enable(restart, now))
         }
     };
     Ok(match changed {
@@ -197,7 +197,7 @@ impl WebhookDecision {
     fn with_act(act: ActType, webhook: Webhook, change: WebhookChange) -> Self {
         Self {
             change,
-            act: Some(Act::on_webhook(act, webhook.id)),
+            act: Some(Act::for_webhook(act, webhook.id)),
             webhook: Some(webhook),
             secret: None,
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
-    Attempt, DisabledReason, Lease, Progress, StoredWebhook, Waiting, Webhook,
+    Attempt, DeliveryProgress, DisabledReason, Lease, StoredWebhook, WaitingMessage, Webhook,
 };
 use rand::Rng;
 
@@ -121,8 +121,8 @@ impl AttemptOutcome {
 
 impl Endpoint {
     /// Returns the endpoint as the store has it, with the lease that this process took.
-    pub(super) fn new(stored: StoredWebhook, waiting: Vec<Waiting>, lease: Lease) -> Self {
-        let Progress {
+    pub(super) fn new(stored: StoredWebhook, waiting: Vec<WaitingMessage>, lease: Lease) -> Self {
+        let DeliveryProgress {
             cursor,
             last,
             failing_since,

@@ -21,7 +21,7 @@ pub(super) fn change_message_id(epoch: Epoch, webhook: i64, seq: i64) -> String 
 
 /// Returns the lane of the message about a change, such as `pet:7`. The messages of one lane are delivered in order.
 pub(super) fn lane(change: &JournalEntry) -> Option<String> {
-    match (change.pet, change.subject.kind.known(), change.subject.id) {
+    match (change.pet, change.subject.kind.value(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),
         (None, Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
         _ => None,

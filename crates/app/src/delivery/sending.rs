@@ -84,7 +84,7 @@ pub(super) async fn record_test(
     let stored = webhooks
         .into_iter()
         .find(|stored| stored.webhook.id == webhook);
-    let Some(change) = stored.and_then(|stored| stored.disabled(reason, attempt.at)) else {
+    let Some(change) = stored.and_then(|stored| stored.disable(reason, attempt.at)) else {
         return Ok(());
     };
     let act = reason.act(webhook);

@@ -219,7 +219,7 @@ pub(super) fn batches(epoch: Epoch, changes: &[JournalEntry]) -> Vec<Batch> {
             && let Some(change) = rest.next()
         {
             write_event(&mut events, epoch, change);
-            ends.push((change.kind.known(), change.pet, events.len()));
+            ends.push((change.kind.value(), change.pet, events.len()));
         }
         events.shrink_to_fit();
         batches.push(Batch {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use parking_lot::RwLock;
 use petstore_domain::{
     Actor, Client, Clock, Deployment, KeyDigest, KeyId, KeyRecord, NamedActor, RateLimit, Scope,
-    rate_limit::Reading,
+    rate_limit::MeterReading,
 };
 use petstore_observe::metrics::{Exposition, Kind};
 use petstore_store::{Keys, StoreError};
@@ -35,7 +35,7 @@ pub struct Caller {
     key: Arc<CachedKey>,
     at: Timestamp,
     /// The state of its rate limit, if it has one.
-    pub rate: Option<Reading>,
+    pub rate: Option<MeterReading>,
 }
 
 impl Caller {
@@ -171,7 +171,7 @@ impl KeyRing {
         client: &Client,
     ) -> Result<Caller, KeyError> {
         let digest =
-            KeyDigest::of_presented(presented, self.deployment).ok_or(KeyError::Invalid)?;
+            KeyDigest::from_presented(presented, self.deployment).ok_or(KeyError::Invalid)?;
         let now = self.clock.now();
         let known = if let Some(known) = self.cached(&digest) {
             known
@@ -195,11 +195,11 @@ impl KeyRing {
     }
 
     /// Counts the commands of a batch, in addition to its request.
-    pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<Reading> {
+    pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<MeterReading> {
         let meter = &caller.key.usage.meter;
         caller
             .rate
-            .map(|Reading { limit, .. }| meter.take_commands(commands, limit, self.time()))
+            .map(|MeterReading { limit, .. }| meter.take_commands(commands, limit, self.time()))
     }
 
     /// Returns the time that meters use.

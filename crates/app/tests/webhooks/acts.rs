@@ -26,7 +26,7 @@ async fn a_webhook_that_the_service_disables_leaves_one_act_with_the_reason() {
     let details = vec![("reason".into(), "gone".to_owned())];
     let act = Act {
         details,
-        ..Act::on_webhook(ActType::WebhookDisabled, id)
+        ..Act::for_webhook(ActType::WebhookDisabled, id)
     };
     assert_eq!(acts, [(act, Actor::Clock)]);
 }

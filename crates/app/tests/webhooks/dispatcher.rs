@@ -73,7 +73,7 @@ async fn a_reopened_order_is_a_message_with_the_order_before_and_after() {
     let (pet, id) = (shop.add_pet().await, OrderId::new(1).unwrap());
     let types = vec![ChangeType::OrderReopened];
     shop.add_webhook(receiver.url(), Some(types)).await;
-    shop.execute(Command::PlaceOrder(NewOrder::of(
+    shop.execute(Command::PlaceOrder(NewOrder::new(
         pet,
         OrderTerms::Completed,
     )))
@@ -259,7 +259,10 @@ async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours
     // Saved, and the webhooks were read less than a second ago.
     shop.pass(&mut dispatcher, Duration::ZERO).await;
     let (new, sealed) = shop.registrar.new_secret(id, false).unwrap();
-    let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.clock.now());
+    let (_, rotate) = shop
+        .webhook(id)
+        .await
+        .rotate_secret(sealed, shop.clock.now());
     shop.write(rotate).await;
     for (number, hours, secrets) in [
         (2, 23, &[&new, &old][..]),
@@ -295,7 +298,10 @@ async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_
         let saved = shop.webhook(id).await.progress.cursor;
         assert!(saved < i64::try_from(number).unwrap());
         let (_, sealed) = shop.registrar.new_secret(id, false).unwrap();
-        let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.clock.now());
+        let (_, rotate) = shop
+            .webhook(id)
+            .await
+            .rotate_secret(sealed, shop.clock.now());
         shop.write(rotate).await;
     }
     shop.add_pet().await;

@@ -12,7 +12,7 @@ use std::{
 use jiff::SignedDuration;
 use petstore_domain::{
     Clock,
-    store_area::{DeliveryUpdate, DisabledReason, Lease, Restart, Waiting},
+    store_area::{DeliveryUpdate, DisabledReason, Lease, RestartPoint, WaitingMessage},
 };
 
 use super::{
@@ -30,7 +30,7 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
     let stored = shop.webhook(id).await;
     shop.write(
         stored
-            .disabled(DisabledReason::Request, shop.clock.now())
+            .disable(DisabledReason::Request, shop.clock.now())
             .unwrap(),
     )
     .await;
@@ -45,7 +45,7 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
     assert_eq!(shop.store.journal_state().await.unwrap().first, 4);
     let stored = shop.webhook(id).await;
     let (_, enable) = stored
-        .enabled(Restart::Resume(shop.clock.now()), shop.clock.now())
+        .enable(RestartPoint::Resume(shop.clock.now()), shop.clock.now())
         .unwrap();
     shop.write(enable).await;
     shop.until(&mut dispatcher, || receiver.all().len() == 2)
@@ -68,7 +68,7 @@ async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed()
     shop.work(&mut dispatcher, Duration::from_secs(20)).await;
     assert_eq!(receiver.all().len(), 1);
     let (_, enable) = disabled
-        .enabled(Restart::Resume(shop.clock.now()), shop.clock.now())
+        .enable(RestartPoint::Resume(shop.clock.now()), shop.clock.now())
         .unwrap();
     shop.write(enable).await;
     shop.until(&mut dispatcher, || receiver.accepted().len() == 4)
@@ -125,7 +125,7 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
     receiver.respond_with(204);
     let last = shop.store.journal_state().await.unwrap().last;
     let (_, enable) = disabled
-        .enabled(Restart::From(last), shop.clock.now())
+        .enable(RestartPoint::From(last), shop.clock.now())
         .unwrap();
     shop.write(enable).await;
     shop.add_pet().await;
@@ -308,14 +308,15 @@ async fn what_waits_or_was_delivered_before_it_is_not_sent_again_when_the_log_is
     // The process that died had not delivered the third message, and was further with the animal
     // of the others: the first one was delivered, the second one failed.
     let lane = Some(format!("pet:{}", pet.get()));
-    let waiting =
-        [(2, 1, Some(shop.clock.now())), (4, 0, None)].map(|(seq, failures, due_at)| Waiting {
+    let waiting = [(2, 1, Some(shop.clock.now())), (4, 0, None)].map(|(seq, failures, due_at)| {
+        WaitingMessage {
             seq,
             previous: Some(seq - 1),
             lane: lane.clone(),
             failures,
             due_at,
-        });
+        }
+    });
     let died = DeliveryUpdate {
         waiting: waiting.to_vec(),
         ..nothing(id)
@@ -339,7 +340,7 @@ async fn what_waits_or_was_delivered_before_it_is_not_sent_again_when_the_log_is
 fn nothing(webhook: i64) -> DeliveryUpdate {
     DeliveryUpdate {
         webhook,
-        seen: Lease::default(),
+        seen_lease: Lease::default(),
         lease: Lease { holder: 0, beat: 1 },
         progress: None,
         waiting: vec![],
@@ -358,7 +359,7 @@ async fn while_10000_messages_wait_no_more_are_read_and_none_is_lost() {
     // Of changes that the log no longer has, so the only one that is due in this test is dropped.
     let waiting = |seq| {
         let due_at = shop.clock.now() + Duration::from_hours(if seq == 0 { 1 } else { 26 });
-        Waiting {
+        WaitingMessage {
             seq,
             previous: None,
             lane: None,

@@ -62,7 +62,10 @@ async fn after_a_key_file_was_lost_a_rotation_with_a_new_one_is_enough() {
     // Made by hand, in the test by another database.
     new.new_secret(1, true).unwrap();
     let (_, sealed) = new.new_secret(id, false).unwrap();
-    let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.context().now);
+    let (_, rotate) = shop
+        .webhook(id)
+        .await
+        .rotate_secret(sealed, shop.context().now);
     shop.write(rotate).await;
     let mut dispatcher = shop.dispatcher_with(&new, 1, ATTEMPT_TIMEOUT);
     shop.add_pet().await;

@@ -7,8 +7,8 @@ use petstore_databases as databases;
 use petstore_domain::{
     Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
     store_area::{
-        ChangeType, Command, IfMatch, Lease, PetPatch, Preconditions, Progress, SealedSecrets,
-        StoredWebhook, TestMessage, Webhook, WebhookChange,
+        ChangeType, Command, DeliveryProgress, IfMatch, Lease, PetPatch, Preconditions,
+        SealedSecrets, StoredWebhook, TestMessage, Webhook, WebhookChange,
     },
 };
 use petstore_store::{
@@ -158,7 +158,7 @@ impl Shop {
                 current,
                 previous: None,
             },
-            progress: Progress {
+            progress: DeliveryProgress {
                 cursor,
                 last: None,
                 failing_since: None,

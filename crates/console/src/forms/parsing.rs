@@ -5,7 +5,7 @@ use petstore_domain::{
     PetName, PetStatus,
     store_area::{
         Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order, Text,
-        WithdrawalReason, normalized,
+        WithdrawalReason, search_key,
     },
     text,
 };
@@ -15,13 +15,13 @@ use crate::{markup, visit::Form};
 
 /// Parses the number of an animal or an order as people write it: `7`, `#7` and `No. 7` are 7.
 pub(crate) fn parse_number(typed_text: &str) -> Option<i64> {
-    let typed_text = normalized(typed_text.trim());
-    for prefix in texts().before_number.map(normalized) {
+    let typed_text = search_key(typed_text.trim());
+    for prefix in texts().before_number.map(search_key) {
         if let Some(digits) = typed_text.strip_prefix(&*prefix) {
-            return text::integer(digits.trim());
+            return text::parse_integer(digits.trim());
         }
     }
-    text::integer(typed_text.trim())
+    text::parse_integer(typed_text.trim())
 }
 
 /// Finds a category by its name or its number, and returns its number.
@@ -42,13 +42,13 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
         [] => {
             let prefix = texts().category_prefix;
             let number = typed_text.strip_prefix(prefix).unwrap_or(typed_text);
-            text::integer(number).ok_or_else(|| {
-                let readable_text = markup::readable(typed_text, markup::SHORT);
+            text::parse_integer(number).ok_or_else(|| {
+                let readable_text = markup::readable(typed_text, markup::SHORT_LENGTH);
                 texts().unknown_category(&readable_text)
             })
         }
         [first_id, second_id, ..] => {
-            let readable_text = markup::readable(typed_text, markup::SHORT);
+            let readable_text = markup::readable(typed_text, markup::SHORT_LENGTH);
             Err(texts().ambiguous_category(&readable_text, first_id, second_id))
         }
     }
@@ -57,8 +57,9 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
 /// Whether a category has the name that was typed, in full or as pages show it.
 pub(crate) fn is_named(category: &Category, typed_text: &str) -> bool {
     let label = category.label.as_str();
-    let name = text::compared(typed_text);
-    text::compared(label) == name || text::compared(&markup::readable(label, markup::SHORT)) == name
+    let name = text::comparison_key(typed_text);
+    text::comparison_key(label) == name
+        || text::comparison_key(&markup::readable(label, markup::SHORT_LENGTH)) == name
 }
 
 /// Returns the names of a category: its label in full, its label as pages show it, and its number in words and in digits.
@@ -66,7 +67,7 @@ pub(crate) fn names_of(category: &Category) -> [String; 4] {
     let label = category.label.as_str();
     [
         label.to_owned(),
-        markup::readable(label, markup::SHORT),
+        markup::readable(label, markup::SHORT_LENGTH),
         texts().category_number(category.id),
         category.id.to_string(),
     ]

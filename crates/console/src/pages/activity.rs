@@ -61,8 +61,8 @@ fn midnight(fields: &Form, name: &str) -> Option<Timestamp> {
 fn parse_position(text: &str) -> Option<AuditPosition> {
     let (seq, act) = text.split_once('.')?;
     Some(AuditPosition {
-        seq: text::integer(seq)?,
-        act: text::integer(act)?,
+        seq: text::parse_integer(seq)?,
+        act: text::parse_integer(act)?,
     })
 }
 
@@ -264,7 +264,7 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup
                     @if let Some(pet) = subjects.pet_of_order(cells.subject) {
                         ", "
                         a href={ "/animals/" (pet.id) } {
-                            (markup::name(pet.name.as_str(), SHORT))
+                            (markup::name(pet.name.as_str(), SHORT_LENGTH))
                         }
                     }
                 }
@@ -282,10 +282,10 @@ fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<Stri
         return html! { bdi { (member.name.as_str()) } };
     }
     let label = html! {
-        @if let Some(name) = name { (markup::name(&name, SHORT)) }
+        @if let Some(name) = name { (markup::name(&name, SHORT_LENGTH)) }
         @else { (wording::subject(subject)) }
     };
-    let path = match (subject.kind.known(), subject.id) {
+    let path = match (subject.kind.value(), subject.id) {
         (Some(SubjectKind::Pet), Some(id)) => format!("/animals/{id}"),
         (Some(SubjectKind::Order), Some(id)) => format!("/orders/{id}"),
         (Some(SubjectKind::Webhook), Some(id)) => format!("/settings/webhooks/{id}"),
@@ -316,7 +316,7 @@ fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
         @for (name, value) in details {
             @if !has_differences || name == "name" {
                 @let (label, value) = wording::detail(name, value);
-                div { (label) (window_texts().colon) (markup::text(&value, SHORT)) }
+                div { (label) (window_texts().colon) (markup::text(&value, SHORT_LENGTH)) }
             }
         }
         @for (name, former_value) in details {
@@ -343,8 +343,8 @@ fn difference(details: &[(Cow<'static, str>, String)], name: &str, former_value:
     html! {
         div {
             (label) (window_texts().colon)
-            del { (markup::text(&former_words, SHORT)) } " → "
-            ins { (markup::text(&present_words, SHORT)) }
+            del { (markup::text(&former_words, SHORT_LENGTH)) } " → "
+            ins { (markup::text(&present_words, SHORT_LENGTH)) }
         }
     }
 }

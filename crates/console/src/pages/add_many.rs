@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use petstore_domain::{
     PetId, PetStatus,
-    store_area::{Category, Command, FieldSet, FirstStep, Given, Preconditions},
+    store_area::{Category, Command, FieldSet, FirstStep, Preconditions, RequestedValue},
 };
 
 use super::{
@@ -158,7 +158,7 @@ async fn reject_taken_values(
         };
         let mut messages = Vec::new();
         for field in fields.all() {
-            let Some(Given::Set(value)) = patch.get(field.name.as_str()) else {
+            let Some(RequestedValue::Set(value)) = patch.get(field.name.as_str()) else {
                 continue;
             };
             let Some(key) = fields.unique_key(field.name.as_str(), value) else {

@@ -135,7 +135,7 @@ fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Mark
             // value is the old name.
             @if let Some(name) = new_name {
                 button.main name="new-category" value=(name.as_str()) {
-                    (texts().add_with_category(&markup::readable(name.as_str(), SHORT)))
+                    (texts().add_with_category(&markup::readable(name.as_str(), SHORT_LENGTH)))
                 }
             } @else {
                 button.main { (texts().add_animal) }

@@ -43,7 +43,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
             div.stack {
                 div.card.no-print #facts { (facts(desk, &pet, schema)) }
-                @if desk.may_write() && pet.withdrawn.is_none() {
+                @if desk.may_write() && pet.withdrawal.is_none() {
                     (withdrawal_form(desk, &pet, errors))
                 }
                 @if let Some(order) = &earlier_order { (earlier_order_link(desk, order)) }
@@ -65,7 +65,7 @@ fn top(
     holding_order: Option<&Order>,
     errors: &Errors,
 ) -> Markup {
-    let has_work = desk.may_write() || holding_order.is_some() || pet.withdrawn.is_some();
+    let has_work = desk.may_write() || holding_order.is_some() || pet.withdrawal.is_some();
     html! {
         div.animal {
             (animal_top::portrait(desk, pet, schema))
@@ -101,7 +101,7 @@ fn work(
     holding_order: Option<&Order>,
     errors: &Errors,
 ) -> Markup {
-    if let Some(withdrawal) = &pet.withdrawn {
+    if let Some(withdrawal) = &pet.withdrawal {
         return withdrawn_card(desk, pet, withdrawal);
     }
     if let Some(order) = holding_order {
@@ -129,7 +129,7 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
                 (markup::time(withdrawal.at, desk.visit.now))
             }
             @if let Some(note) = &withdrawal.note {
-                p { (markup::text(note.as_str(), LONG)) }
+                p { (markup::text(note.as_str(), LONG_LENGTH)) }
             }
             @if desk.may_write() {
                 p.hint { (texts().restore_hint) }

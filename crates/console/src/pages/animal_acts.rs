@@ -63,7 +63,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             patch: patch_before_order(&pet, terms),
             preconditions: merged_form.preconditions(is_outdated),
         },
-        Command::PlaceOrder(NewOrder::of(pet.id, terms).with(values)),
+        Command::PlaceOrder(NewOrder::new(pet.id, terms).with_values(values)),
     ];
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
@@ -105,7 +105,7 @@ fn read_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
 fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
     let mut patch = PetPatch::default();
     let is_reserved_without_order =
-        pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none();
+        pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawal.is_none();
     if is_reserved_without_order && terms != OrderTerms::Completed {
         patch.status = Some(PetStatus::Available);
     }
@@ -133,7 +133,7 @@ async fn lost_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, Api
             (reason)
             " " (placed_by) " " (markup::time(order.created_at, desk.visit.now)) "."
             @if let Some(contact) = order_rows::contact(desk, &order) {
-                " " (texts().contact) (window_texts().colon) (markup::text(contact, LONG)) "."
+                " " (texts().contact) (window_texts().colon) (markup::text(contact, LONG_LENGTH)) "."
             }
         }
         @if !typed_values.is_empty() {
@@ -141,7 +141,7 @@ async fn lost_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, Api
             dl {
                 @for (label, value) in typed_values {
                     dt { (label) }
-                    dd { (markup::text(&value, LONG)) }
+                    dd { (markup::text(&value, LONG_LENGTH)) }
                 }
             }
         }

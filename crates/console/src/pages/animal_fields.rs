@@ -146,7 +146,7 @@ pub(super) fn compare(
     let mut compared_values = vec![
         ComparedValue {
             label: texts().name.to_owned(),
-            stored_value: markup::name(pet.name.as_str(), LONG),
+            stored_value: markup::name(pet.name.as_str(), LONG_LENGTH),
             differs: form.raw("name") != name_in_input(pet.name.as_str()),
         },
         ComparedValue {

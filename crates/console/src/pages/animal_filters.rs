@@ -211,13 +211,13 @@ impl<'f> ValueFilters<'f> {
         field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
         let mut birth_dates = read_birth_dates(form, fields, today);
         let has_room_for_age =
-            kept_names.len() < PetQuery::MOST_VALUES || kept_names.contains(&AGE_PARAMETER);
+            kept_names.len() < PetQuery::MAX_VALUE_FILTERS || kept_names.contains(&AGE_PARAMETER);
         let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
         if is_age_left_out {
             birth_dates = None;
         }
 
-        let max_field_filters = PetQuery::MOST_VALUES - usize::from(birth_dates.is_some());
+        let max_field_filters = PetQuery::MAX_VALUE_FILTERS - usize::from(birth_dates.is_some());
         let mut left_out_labels = Vec::new();
         for filter in field_filters.iter().skip(max_field_filters) {
             left_out_labels.push(values::label_of(filter.field));
@@ -262,7 +262,7 @@ fn read_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilt
         if value.is_empty() {
             continue;
         }
-        if let Ok(filter) = fields.searched(field.name.as_str(), value) {
+        if let Ok(filter) = fields.parse_filter(field.name.as_str(), value) {
             field_filters.push(FieldFilter {
                 field,
                 value,
@@ -277,12 +277,12 @@ fn read_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilt
 fn read_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
     let age: Age = form.get(AGE_PARAMETER).parse().ok()?;
     let birth_field = fields.all().iter().find(|field| field.is_birth())?;
-    Some(age.range(&birth_field.name, today))
+    Some(age.birth_range(&birth_field.name, today))
 }
 
 /// Lets a query find the animals in a status of [`status_filter_options`].
 fn set_status(query: &mut PetQuery, status: &str) {
     query.status = status.parse().ok();
-    query.on_offer = status.is_empty();
-    query.withdrawn = status == WITHDRAWN;
+    query.is_on_offer = status.is_empty();
+    query.is_withdrawn = status == WITHDRAWN;
 }

@@ -30,7 +30,7 @@ pub(super) fn animal_table(
                 td {
                     (markup::pet_badge(pet))
                     @if let Some(contact) = order_rows::contact_for(desk, orders, pet) {
-                        div.hint.no-print { (markup::text(contact, SHORT)) }
+                        div.hint.no-print { (markup::text(contact, SHORT_LENGTH)) }
                     }
                 }
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }

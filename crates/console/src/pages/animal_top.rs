@@ -49,7 +49,7 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
 
 /// Returns the URL of the animal in the public window, if it has a page there.
 fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
-    let is_public = pet.withdrawn.is_none() && pet.status != PetStatus::Sold;
+    let is_public = pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
     let window_url = desk.visit.console.settings.window.as_ref()?;
     is_public.then(|| format!("{window_url}/animals/{}", pet.id))
 }
@@ -81,7 +81,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
     html! {
         div {
             div.head {
-                h1 { (markup::name(pet.name.as_str(), LONG)) }
+                h1 { (markup::name(pet.name.as_str(), LONG_LENGTH)) }
                 (markup::pet_badge(pet))
             }
             @if !summary.is_empty() { p.line { bdi { (summary) } } }
@@ -98,7 +98,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
 /// Shows the links and buttons that edit, print and publish the animal.
 pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id);
-    let may_edit = desk.may_write() && pet.withdrawn.is_none();
+    let may_edit = desk.may_write() && pet.withdrawal.is_none();
     let has_photos = desk.app().photos.place().is_some() || !pet.photos.all().is_empty();
     html! {
         div.head {

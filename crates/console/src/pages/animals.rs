@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use petstore_domain::{
     PetId,
-    store_area::{FieldDefinition, FieldSet, Given, PetQuery, StorePet},
+    store_area::{FieldDefinition, FieldSet, PetQuery, RequestedValue, StorePet},
 };
 
 use super::{
@@ -137,7 +137,7 @@ async fn count_pets(
     if query.after.is_none() && !has_next_page {
         return Ok(Some(page_length));
     }
-    if query.withdrawn || !(query.on_offer || query.is_search()) {
+    if query.is_withdrawn || !(query.is_on_offer || query.is_search()) {
         return Ok(None);
     }
     let query_of_all_pages = PetQuery {
@@ -181,16 +181,16 @@ async fn find_by_unique_value(
     text: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut matching_pets = Vec::new();
-    if let Ok(value_filter) = fields.searched(field.name.as_str(), text) {
+    if let Ok(value_filter) = fields.parse_filter(field.name.as_str(), text) {
         let query = PetQuery {
             values: vec![value_filter],
-            withdrawn: true,
+            is_withdrawn: true,
             ..PetQuery::default()
         };
         let (withdrawn_pets, _) = desk.store().list_store_pets(&query).await?;
         matching_pets.extend(withdrawn_pets);
     }
-    if let Given::Set(value) = field.in_cell(text)
+    if let RequestedValue::Set(value) = field.parse_cell(text)
         && let Some(key) = fields.unique_key(field.name.as_str(), &value)
     {
         for owner_id in desk.store().owners(key).await? {
@@ -229,7 +229,7 @@ async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Ma
             }
             @if !text.is_empty() {
                 a href=(parts::link("/orders", &[("q", text), ("status", "all")])) {
-                    (texts().search_orders(&markup::readable(text, SHORT)))
+                    (texts().search_orders(&markup::readable(text, SHORT_LENGTH)))
                 }
             }
         }
@@ -292,7 +292,7 @@ async fn pet_table(
         .next_position
         .map(|id| filters.path_with(&[(AFTER_PARAMETER, &id.get().to_string())]));
     let first_page = filters.query.after.map(|_| filters.path_with(&[]));
-    let has_form = desk.may_write() && !filters.query.withdrawn;
+    let has_form = desk.may_write() && !filters.query.is_withdrawn;
     let table = html! {
         (animal_table(desk, pets, schema, &orders, has_form))
         (page_links(first_page.as_deref(), next_page.as_deref()))

@@ -58,7 +58,7 @@ fn table(categories: &[Category]) -> Markup {
             tr {
                 td.first {
                     a href={ "/animals?category=" (category.id) } {
-                        (markup::text(category.label.as_str(), SHORT))
+                        (markup::text(category.label.as_str(), SHORT_LENGTH))
                     }
                 }
                 td.number data-label=(texts().number) { (category.id) }
@@ -175,5 +175,5 @@ async fn question(
 }
 
 fn readable_label(label: &Label) -> String {
-    markup::readable(label.as_str(), SHORT)
+    markup::readable(label.as_str(), SHORT_LENGTH)
 }

@@ -22,7 +22,7 @@ impl Species {
         if value.is_empty() {
             return None;
         }
-        let label = field.shown(&value).to_owned();
+        let label = field.display_text(&value).to_owned();
         Some(Self { value, label })
     }
 
@@ -85,7 +85,7 @@ async fn usual_category(
     species: &Species,
     fields: &FieldSet,
 ) -> Result<Option<i64>, StoreError> {
-    let Ok(species_filter) = fields.searched("species", &species.value) else {
+    let Ok(species_filter) = fields.parse_filter("species", &species.value) else {
         return Ok(None);
     };
     let query = PetQuery {

@@ -80,7 +80,7 @@ impl Desk<'_> {
     ) -> Result<Vec<Category>, StoreError> {
         let names: HashSet<_> = names
             .into_iter()
-            .map(|name| text::compared(name.as_ref()))
+            .map(|name| text::comparison_key(name.as_ref()))
             .collect();
         let FirstCategories {
             mut categories,
@@ -94,7 +94,7 @@ impl Desk<'_> {
                 .await?;
             for category in page {
                 let mut category_names = forms::names_of(&category).into_iter();
-                if category_names.any(|name| names.contains(&text::compared(&name))) {
+                if category_names.any(|name| names.contains(&text::comparison_key(&name))) {
                     categories.push(category);
                 }
             }
@@ -169,7 +169,7 @@ impl Desk<'_> {
         for withdrawn in [false, true] {
             let query = PetQuery {
                 category_id: Some(number),
-                withdrawn,
+                is_withdrawn: withdrawn,
                 limit: single_row_limit(),
                 ..PetQuery::default()
             };

@@ -1,6 +1,6 @@
 //! The cells of a spreadsheet: values of fields as people type them.
 
-use petstore_domain::store_area::{Choices, Currency, FieldDefinition, FieldKind, normalized};
+use petstore_domain::store_area::{Choices, Currency, FieldDefinition, FieldKind, search_key};
 use petstore_languages::{console_texts as texts, numbers};
 
 use crate::{forms, markup};
@@ -53,7 +53,7 @@ pub(super) fn normalize(
 
 /// Returns `true` or `false` for a word for yes or no, and any other text as it is.
 fn normalize_boolean(cell: &str) -> String {
-    let word = normalized(cell.trim());
+    let word = search_key(cell.trim());
     if YES_WORDS.contains(&&*word) {
         "true".to_owned()
     } else if NO_WORDS.contains(&&*word) {
@@ -91,7 +91,7 @@ fn normalize_date(cell: &str) -> Result<String, String> {
 /// The message that the field has no such choice.
 fn find_choice(field: &FieldDefinition, cell: &str) -> Result<String, String> {
     let choice = match &field.choices {
-        Some(choices) => choices.meant(cell),
+        Some(choices) => choices.find_by_value_or_label(cell),
         None => None,
     };
     match choice {
@@ -102,13 +102,23 @@ fn find_choice(field: &FieldDefinition, cell: &str) -> Result<String, String> {
 
 /// Returns the message that a cell is not one of the choices. It names the first choices as people read them.
 fn no_choice_message(field: &FieldDefinition, cell: &str) -> String {
-    let choices = field.choices.as_ref().map(Choices::all).unwrap_or_default();
+    let choices = field
+        .choices
+        .as_ref()
+        .map(Choices::values)
+        .unwrap_or_default();
     let mut labels = Vec::new();
     for choice in choices.iter().take(MAX_CHOICES_IN_MESSAGE) {
-        labels.push(markup::readable(field.shown(choice), markup::SHORT));
+        labels.push(markup::readable(
+            field.display_text(choice),
+            markup::SHORT_LENGTH,
+        ));
     }
     if choices.len() > MAX_CHOICES_IN_MESSAGE {
         labels.push("…".to_owned());
     }
-    texts().no_choice(&markup::readable(cell, markup::SHORT), &labels.join(", "))
+    texts().no_choice(
+        &markup::readable(cell, markup::SHORT_LENGTH),
+        &labels.join(", "),
+    )
 }

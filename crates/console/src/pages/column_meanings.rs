@@ -75,13 +75,13 @@ impl ColumnMeanings {
 
     /// Returns the name of the input that a heading means: `category` for `Kategorie`. Unknown headings mean nothing.
     pub(super) fn meaning(&self, heading: &str) -> Option<&str> {
-        self.0.get(&text::heading(heading)).map(String::as_str)
+        self.0.get(&text::heading_key(heading)).map(String::as_str)
     }
 
     /// Adds a heading, unless it already means something.
     fn add(&mut self, heading: &str, input: &str) {
         self.0
-            .entry(text::heading(heading))
+            .entry(text::heading_key(heading))
             .or_insert_with(|| input.to_owned());
     }
 

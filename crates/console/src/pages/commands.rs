@@ -57,7 +57,7 @@ impl NotDone {
             }
             _ => (texts().other_new.to_owned(), None),
         };
-        let why = texts().value_taken(&markup::readable(label, SHORT), &other);
+        let why = texts().value_taken(&markup::readable(label, SHORT_LENGTH), &other);
         Self {
             why,
             field: Some(field),

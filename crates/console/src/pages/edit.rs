@@ -50,7 +50,7 @@ async fn page(
     let content = html! {
         h1 {
             (texts().edit) (window_texts().colon)
-            (markup::name(pet.name.as_str(), SHORT))
+            (markup::name(pet.name.as_str(), SHORT_LENGTH))
         }
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {

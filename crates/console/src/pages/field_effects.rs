@@ -22,7 +22,7 @@ pub(super) async fn effects_of_change(
         }
         let count = count_pets_with_value(desk, &fields, field, choice).await?;
         if count > 0 {
-            let choice_text = markup::readable(field.shown(choice), SHORT);
+            let choice_text = markup::readable(field.display_text(choice), SHORT_LENGTH);
             effects.push(texts().choice_in_use(count, MAX_COUNT, &choice_text));
         }
     }
@@ -42,7 +42,7 @@ async fn count_pets_with_value(
     field: &FieldDefinition,
     value: &str,
 ) -> Result<usize, ApiError> {
-    let value_filter = fields.searched(field.name.as_str(), value);
+    let value_filter = fields.parse_filter(field.name.as_str(), value);
     let mut query = PetQuery {
         values: value_filter.into_iter().collect(),
         limit: largest_page_limit(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petstore_domain::store_area::{
-    Choices, FieldDefinition, FieldKind, FieldName, Label, normalized,
+    Choices, FieldDefinition, FieldKind, FieldName, Label, search_key,
 };
 
 use crate::prelude::*;
@@ -21,7 +21,11 @@ fn choice_label_input(value: &str) -> String {
 
 /// Returns the values of the choices of a field.
 pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
-    field.choices.as_ref().map(Choices::all).unwrap_or_default()
+    field
+        .choices
+        .as_ref()
+        .map(Choices::values)
+        .unwrap_or_default()
 }
 
 /// Returns the form that shows a field as it is. Its input for choices is empty, because it only adds choices.
@@ -41,7 +45,10 @@ pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
         inputs.push((name.to_owned(), value.to_owned()));
     }
     for value in choice_values(field) {
-        inputs.push((choice_label_input(value), field.shown(value).to_owned()));
+        inputs.push((
+            choice_label_input(value),
+            field.display_text(value).to_owned(),
+        ));
     }
     inputs.into_iter().collect()
 }
@@ -117,11 +124,11 @@ pub(super) fn choice_inputs(field: &FieldDefinition, form: &Form, errors: &Error
 /// Shows a choice with the input for its label and the box that removes it.
 fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors) -> Markup {
     let id = choice_label_input(value);
-    let readable_value = markup::readable(value, SHORT);
+    let readable_value = markup::readable(value, SHORT_LENGTH);
     let mut label_input = Input::from_form(&id, &readable_value, form, errors);
     // Somebody else has added the choice since the form was shown.
     if form.all(&id).next().is_none() {
-        label_input.value = field.shown(value);
+        label_input.value = field.display_text(value);
     }
     html! {
         div.row {
@@ -230,7 +237,9 @@ impl FieldFormReader<'_> {
         let labels = self.read_choice_labels(&values);
         let choices = Choices::new(values).ok_or(texts().field_choices_invalid);
         let choices = errors.take("choices", choices)?;
-        let labelled_choices = choices.labelled(labels).ok_or(texts().field_labels_invalid);
+        let labelled_choices = choices
+            .with_labels(labels)
+            .ok_or(texts().field_labels_invalid);
         errors.take("choices", labelled_choices)
     }
 
@@ -261,7 +270,7 @@ impl FieldFormReader<'_> {
 ///
 /// The name is empty if the label has no Latin letter.
 pub(super) fn suggested_name(label: &str) -> String {
-    let label = normalized(label);
+    let label = search_key(label);
     let words: Vec<&str> = label
         .split(|character: char| !character.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -288,7 +297,7 @@ pub(super) fn input_in_words(name: &str, value: &str) -> Option<(String, String)
             Ok(kind) => texts().kind(kind).0.to_owned(),
             Err(_) => kind.to_owned(),
         },
-        _ => markup::readable(value, SHORT),
+        _ => markup::readable(value, SHORT_LENGTH),
     };
-    Some((markup::readable(label, SHORT), words))
+    Some((markup::readable(label, SHORT_LENGTH), words))
 }

@@ -20,7 +20,7 @@ async fn translated_fields(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiE
 pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let mut labels = Vec::new();
     for field in translated_fields(desk).await? {
-        labels.push(markup::readable(field.label.as_str(), SHORT));
+        labels.push(markup::readable(field.label.as_str(), SHORT_LENGTH));
     }
 
     Ok(html! {

@@ -150,7 +150,7 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
     let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
     let content = html! {
-        h1 { (markup::text(field.label.as_str(), LONG)) }
+        h1 { (markup::text(field.label.as_str(), LONG_LENGTH)) }
         (staff::settings_menu(texts().fields))
         p.muted { (texts().field_name) (window_texts().colon) (field.name.as_str()) }
         (errors.summary())

@@ -38,13 +38,13 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
     if filters.query.dates.is_some() {
         filtering_names.push(AGE_PARAMETER);
     }
-    let is_full = filtering_names.len() == PetQuery::MOST_VALUES;
+    let is_full = filtering_names.len() == PetQuery::MAX_VALUE_FILTERS;
     let offers_ages = filters.query.dates.is_none() && !is_full && filters.has_ages();
 
     html! {
         @if !filters.left_out_labels.is_empty() {
             @let labels = filters.left_out_labels.join(", ");
-            p.notice.flash role="alert" { (texts().too_many_filters(PetQuery::MOST_VALUES, &labels)) }
+            p.notice.flash role="alert" { (texts().too_many_filters(PetQuery::MAX_VALUE_FILTERS, &labels)) }
         }
         (printed_filters(filters, &chips))
         @if !chips.is_empty() || offers_ages { (chip_list(filters, &chips, offers_ages)) }
@@ -58,7 +58,7 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
 
 /// Shows in words what the printed list has.
 fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
-    let is_on_offer = filters.query.on_offer;
+    let is_on_offer = filters.query.is_on_offer;
     html! {
         p.print {
             @if is_on_offer { (texts().any_status) }
@@ -71,7 +71,7 @@ fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
 
 /// Shows the chips that remove filters, and after them the chips that add filters.
 fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Markup {
-    let offers_sold = filters.query.on_offer && !filters.get("q").is_empty();
+    let offers_sold = filters.query.is_on_offer && !filters.get("q").is_empty();
     let path_without_filters = link("/animals", &[(SORT_PARAMETER, filters.get(SORT_PARAMETER))]);
     html! {
         ul.chips.no-print aria-label=(texts().filters) {
@@ -112,7 +112,7 @@ fn filter_in_words(
     value: &str,
 ) -> String {
     match (name, filters.query.category_id) {
-        ("q", _) => quoted(&markup::readable(value, SHORT)),
+        ("q", _) => quoted(&markup::readable(value, SHORT_LENGTH)),
         ("status", _) => {
             let label = status_filter_label(value).unwrap_or(value);
             label.to_owned()
@@ -138,7 +138,7 @@ pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Mar
                 div.field.search {
                     label for="q" { (texts().find_label) }
                     input #q name="q" type="search" value=(filters.get("q")) autocomplete="off"
-                        dir="auto" maxlength=(Phrase::LENGTH) autofocus;
+                        dir="auto" maxlength=(Phrase::MAX_LENGTH) autofocus;
                 }
                 button.main { (texts().find) }
             }
@@ -170,7 +170,7 @@ fn status_select(filters: &Filters<'_>) -> Markup {
 fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     let mut options = vec![(String::new(), texts().any_category.to_owned())];
     for category in categories {
-        let name = markup::readable(category.label.as_str(), SHORT);
+        let name = markup::readable(category.label.as_str(), SHORT_LENGTH);
         options.push((category.id.to_string(), name));
     }
     let value = filters.get("category");

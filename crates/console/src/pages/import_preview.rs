@@ -8,7 +8,7 @@ use super::{
     values,
 };
 use crate::prelude::*;
-use petstore_domain::store_area::{FieldSet, Given};
+use petstore_domain::store_area::{FieldSet, RequestedValue};
 
 /// The lines that a preview shows.
 pub(super) struct ImportPreview<'p> {
@@ -201,7 +201,7 @@ fn added_value(
     let mut fields = schema.fields.all().iter();
     let field = fields.find(|field| values::input_of(field) == input)?;
     match patch.get(field.name.as_str()) {
-        Some(Given::Set(value)) => Some(values::value_markup(desk, field, value)),
+        Some(RequestedValue::Set(value)) => Some(values::value_markup(desk, field, value)),
         _ => Some(html! {}),
     }
 }

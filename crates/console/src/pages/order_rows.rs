@@ -249,7 +249,7 @@ fn table_row(
             @if columns.has_contacts {
                 td data-label=(texts().contact) {
                     @if let Some(contact) = contact(desk, order) {
-                        (markup::text(contact, SHORT)) (call(contact))
+                        (markup::text(contact, SHORT_LENGTH)) (call(contact))
                     }
                 }
             }
@@ -266,7 +266,7 @@ fn table_row(
             }
             td data-label=(texts().reference) {
                 @if let Some(reference) = &order.reference {
-                    (markup::text(reference.as_str(), SHORT))
+                    (markup::text(reference.as_str(), SHORT_LENGTH))
                 }
             }
             td.number data-label=(texts().order) {

@@ -4,7 +4,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use petstore_domain::{
     Limit, PetId,
     store_area::{
-        NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference, letters,
+        NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference,
+        letters_and_digits,
     },
 };
 
@@ -226,7 +227,7 @@ struct PartPattern {
 impl PartPattern {
     /// Returns the pattern for a text. A telephone number is found without its country code.
     fn new(search_text: &str) -> Self {
-        let letters_of_text = letters(search_text);
+        let letters_of_text = letters_and_digits(search_text);
         let is_number = letters_of_text.bytes().all(|byte| byte.is_ascii_digit());
         let contact_parts = if letters_of_text.is_empty() {
             Vec::new()
@@ -234,7 +235,10 @@ impl PartPattern {
             let start = letters_of_text.len().saturating_sub(DISTINCTIVE_DIGITS);
             vec![letters_of_text[start..].to_owned()]
         } else {
-            search_text.split_whitespace().map(letters).collect()
+            search_text
+                .split_whitespace()
+                .map(letters_and_digits)
+                .collect()
         };
         Self {
             lower_case: search_text.to_lowercase(),
@@ -254,7 +258,7 @@ impl PartPattern {
 
     /// Whether a contact has all parts.
     fn is_in_contact(&self, contact: &str) -> bool {
-        let contact = letters(contact);
+        let contact = letters_and_digits(contact);
         !self.contact_parts.is_empty()
             && self.contact_parts.iter().all(|part| contact.contains(part))
     }

@@ -98,14 +98,14 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
                 @if let Some(text) = input.display_value(desk, order) {
                     dt { (input.label()) }
                     dd {
-                        (markup::text(&text, LONG))
+                        (markup::text(&text, LONG_LENGTH))
                         @if input.label() == texts().contact { (call(&text)) }
                     }
                 }
             }
             @if let Some(reason) = &order.reason {
                 dt { (texts().reason_label) }
-                dd { (markup::text(reason.as_str(), LONG)) }
+                dd { (markup::text(reason.as_str(), LONG_LENGTH)) }
             }
             (time_detail(desk, texts().ends, reservation_end))
             (time_detail(desk, texts().placed_at, Some(order.created_at)))
@@ -246,7 +246,7 @@ fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
     if order.status == OrderStatus::Completed {
         return order.holds;
     }
-    pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none())
+    pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawal.is_none())
 }
 
 /// Parses the typed values as a change of the values that the form showed. A member that the form does not have stays.

@@ -139,7 +139,7 @@ fn read_line(row: &TableRow, columns: &[TypedColumn<'_>], reader: LineReader<'_>
     let mut cells = Vec::new();
     for index in 0..columns.len() {
         let cell = row.cells.get(index).map_or("", String::as_str);
-        cells.push(markup::readable(cell, SHORT));
+        cells.push(markup::readable(cell, SHORT_LENGTH));
     }
     Line {
         number: row.line,
@@ -215,7 +215,7 @@ fn take_labelled<T>(label: &str, value: Result<T, String>, errors: &mut Errors) 
     match value {
         Ok(value) => Some(value),
         Err(message) => {
-            let label = markup::readable(label, SHORT);
+            let label = markup::readable(label, SHORT_LENGTH);
             errors.add("", [&*label, window_texts().colon, &*message].concat());
             None
         }

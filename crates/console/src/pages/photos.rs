@@ -51,7 +51,7 @@ pub(super) fn see_photos(id: PetId, flash: Flash) -> Reply {
 /// Renders the photos, and the forms that change them.
 fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let photos = pet.photos.all();
-    let may_change = desk.may_write() && pet.withdrawn.is_none();
+    let may_change = desk.may_write() && pet.withdrawal.is_none();
     let may_add = may_change && desk.app().photos.place().is_some();
     let is_full = photos.len() >= Photos::MAX;
     html! {

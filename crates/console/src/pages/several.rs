@@ -120,7 +120,7 @@ pub(super) fn problem_list(head: &str, problems: &[(StorePet, String)]) -> Marku
             ul {
                 @for (pet, why) in problems {
                     li {
-                        a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) }
+                        a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT_LENGTH)) }
                         (window_texts().colon) (why)
                     }
                 }
@@ -142,7 +142,7 @@ fn find_problem(
         holder: animal.order.clone(),
         fields: Arc::clone(fields),
         next_order: OrderId::new(1),
-        ..Present::default()
+        ..PresentState::default()
     };
     // The check of the version comes first, and says least.
     let refusal = commands

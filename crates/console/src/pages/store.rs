@@ -103,7 +103,7 @@ fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     html! {
         section.card #shown {
             h2 { (texts().as_shown) }
-            p { strong { (markup::text(name, LONG)) } }
+            p { strong { (markup::text(name, LONG_LENGTH)) } }
             @if let Some(colour) = colour {
                 p {
                     (texts().member_colour[0]) (window_texts().colon)
@@ -117,7 +117,7 @@ fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
                 ul {
                     @for link in links.all() {
                         li {
-                            a href=(link.url.as_str()) { (markup::text(link.label.as_str(), SHORT)) }
+                            a href=(link.url.as_str()) { (markup::text(link.label.as_str(), SHORT_LENGTH)) }
                         }
                     }
                 }

@@ -68,7 +68,7 @@ impl Section<'_> {
                         @for entry in &self.entries {
                             li {
                                 a href=(entry.path) {
-                                    (markup::name(&entry.name, SHORT))
+                                    (markup::name(&entry.name, SHORT_LENGTH))
                                     span.muted { (entry.detail) }
                                 }
                             }

@@ -1,7 +1,7 @@
 //! An age that somebody types for a new animal in place of its day of birth.
 
 use jiff::{ToSpan, civil::Date};
-use petstore_domain::store_area::{FieldDefinition, FieldSet, normalized};
+use petstore_domain::store_area::{FieldDefinition, FieldSet, search_key};
 
 use super::{parts, values};
 use crate::prelude::*;
@@ -66,7 +66,7 @@ fn birth_date(age: &str, today: Date) -> Option<Date> {
     }
 
     let [year_words, month_words, week_words] = texts().ages_typed;
-    let unit = normalized(unit.trim());
+    let unit = search_key(unit.trim());
     let span = if unit.is_empty() || has_word(year_words, &unit) {
         number.years()
     } else if has_word(month_words, &unit) {
@@ -83,5 +83,5 @@ fn birth_date(age: &str, today: Date) -> Option<Date> {
 fn has_word(words: &str, normalized_word: &str) -> bool {
     words
         .split(' ')
-        .any(|word| normalized(word) == normalized_word)
+        .any(|word| search_key(word) == normalized_word)
 }

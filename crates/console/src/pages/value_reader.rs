@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
-    Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
-    is_shortened_number,
+    Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues,
+    RequestedValue, is_shortened_number,
 };
 
 use super::{
@@ -116,7 +116,7 @@ impl<'r> ValueReader<'r> {
         field: &FieldDefinition,
         typed_text: &str,
         stored_value: Option<&FieldValue>,
-    ) -> Result<Option<Given>, String> {
+    ) -> Result<Option<RequestedValue>, String> {
         let typed_text = without_irrelevant_space(field.kind, typed_text);
         if let Some(value) = stored_value
             && with_stored_line_ends(&as_input_text(field.kind, value)) == typed_text
@@ -130,18 +130,18 @@ impl<'r> ValueReader<'r> {
             typed_text
         };
         if field.is_unique && is_shortened_number(&text) {
-            let readable_text = markup::readable(&text, SHORT);
+            let readable_text = markup::readable(&text, SHORT_LENGTH);
             return Err(texts().number_shortened(&label_of(field), &readable_text));
         }
 
         if text.trim().is_empty() {
-            return Ok(stored_value.map(|_| Given::Clear));
+            return Ok(stored_value.map(|_| RequestedValue::Clear));
         }
         if has_spellings(field.kind) && stored_value.is_some_and(|value| value.to_string() == text)
         {
             return Ok(None);
         }
-        let change = field.in_cell(&text);
+        let change = field.parse_cell(&text);
         if !self.is_valid(field, &change) {
             return Err(invalid_message(field, &text));
         }
@@ -155,7 +155,7 @@ impl<'r> ValueReader<'r> {
     }
 
     /// Whether an animal can have the value of a field.
-    fn is_valid(&self, field: &FieldDefinition, change: &Given) -> bool {
+    fn is_valid(&self, field: &FieldDefinition, change: &RequestedValue) -> bool {
         let patch = FieldPatch::from([(field.name.as_str().to_owned(), change.clone())]);
         self.fields
             .apply(&FieldValues::NONE, &patch, self.now)
@@ -175,7 +175,7 @@ fn has_spellings(kind: FieldKind) -> bool {
 fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     let label = label_of(field);
     match field.kind {
-        FieldKind::Choice => texts().choice_removed(&label, &markup::readable(text, SHORT)),
+        FieldKind::Choice => texts().choice_removed(&label, &markup::readable(text, SHORT_LENGTH)),
         _ => wording::value_invalid(&label, field),
     }
 }

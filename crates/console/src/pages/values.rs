@@ -91,7 +91,7 @@ fn values_of_deleted_fields<'f>(
 pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut Errors) {
     for (input_name, value) in values_of_deleted_fields(fields, form) {
         let field_name = wording::readable_name(input_name.trim_start_matches(PREFIX));
-        let message = texts().field_removed(&field_name, &markup::readable(value, LONG));
+        let message = texts().field_removed(&field_name, &markup::readable(value, LONG_LENGTH));
         errors.add(input_name.clone(), message);
     }
 }
@@ -113,13 +113,13 @@ pub(super) fn options(
 
     let mut values: Vec<&str> = Vec::new();
     if let Some(choices) = &field.choices {
-        values.extend(choices.all().iter().map(String::as_str));
+        values.extend(choices.values().iter().map(String::as_str));
     }
     if !value.is_empty() && !values.contains(&value) {
         values.push(value);
     }
     for value in values {
-        let label = markup::readable(field.shown(value), SHORT);
+        let label = markup::readable(field.display_text(value), SHORT_LENGTH);
         options.push((value.to_owned(), label));
     }
     options
@@ -177,7 +177,7 @@ pub(super) fn value_markup(desk: &Desk<'_>, field: &FieldDefinition, value: &Fie
         FieldValue::Text(text) if field.kind == FieldKind::Decimal => {
             html! { (numbers().number(text)) }
         }
-        FieldValue::Text(text) => markup::lines(field.shown(text)),
+        FieldValue::Text(text) => markup::lines(field.display_text(text)),
         FieldValue::Integer(number) => html! { (number) },
         FieldValue::Boolean(true) => html! { (window_texts().yes) },
         FieldValue::Boolean(false) => html! { (window_texts().no) },

@@ -75,7 +75,7 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
             tr {
                 td.first {
                     a href={ "/settings/webhooks/" (stored.webhook.id) } {
-                        (markup::text(&stored.webhook.url, SHORT))
+                        (markup::text(&stored.webhook.url, SHORT_LENGTH))
                     }
                 }
                 td { (badge(stored)) }
@@ -100,7 +100,7 @@ fn types(webhook: &Webhook) -> String {
 fn description(webhook: &Webhook) -> Markup {
     html! {
         @if let Some(description) = &webhook.description {
-            (markup::text(description.as_str(), SHORT))
+            (markup::text(description.as_str(), SHORT_LENGTH))
         } @else { "–" }
     }
 }
@@ -141,7 +141,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let webhook = &stored.webhook;
     let attempts = load_newest_attempts(desk, webhook.id).await?;
     let content = html! {
-        div.head { h1 { (markup::text(&webhook.url, LONG)) } (badge(&stored)) }
+        div.head { h1 { (markup::text(&webhook.url, LONG_LENGTH)) } (badge(&stored)) }
         (errors.summary())
         @if let Some(reason) = webhook.disabled { p { (texts().disabled(reason)) } }
         div.columns.wide {
@@ -155,7 +155,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let title = markup::readable(&webhook.url, SHORT);
+    let title = markup::readable(&webhook.url, SHORT_LENGTH);
     Ok(Page::new(title, content)
         .wrong_if(!errors.is_empty())
         .into())

@@ -217,10 +217,10 @@ pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(redirect_with_message(PAGE, "saved"));
     }
     let change = StaffChange {
-        seen: member.version,
+        seen_version: member.version,
         after: member.clone().with_language(language),
-        ends: EndedSessions::None,
-        begins: None,
+        ended_sessions: EndedSessions::None,
+        new_session: None,
         act: None,
     };
     write_and_redirect(desk, change, PAGE, "saved").await
@@ -262,7 +262,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             |member| member.with_password(hash.clone()),
             ActType::StaffPasswordSet,
         )
-        .ending(EndedSessions::Others(session.record.digest));
+        .with_ended_sessions(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
         let present_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
         if present_member.is_none_or(|member| member.password != Some(hash)) {
@@ -296,6 +296,6 @@ pub(super) async fn end_named_session(
         return Ok(redirect_with_message(next_path, "session-ended"));
     };
     let change = StaffChange::new(owner.version, owner, ActType::StaffSessionsEnded)
-        .ending(EndedSessions::One(session.digest));
+        .with_ended_sessions(EndedSessions::One(session.digest));
     write_and_redirect(desk, change, next_path, "session-ended").await
 }

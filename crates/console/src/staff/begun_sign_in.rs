@@ -111,6 +111,6 @@ impl BegunSignIn {
 
     /// Returns the link of a member, if the sign-in began on the page of one.
     pub(super) fn link(&self) -> Option<TokenDigest> {
-        TokenDigest::of_presented(self.next_path.strip_prefix("/link/")?)
+        TokenDigest::from_presented(self.next_path.strip_prefix("/link/")?)
     }
 }

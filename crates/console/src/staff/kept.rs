@@ -128,7 +128,7 @@ async fn description(
     let action = (visit.find)(&hyper::Method::POST, page);
     let number = action
         .as_ref()
-        .and_then(|action| text::integer(action.parameter));
+        .and_then(|action| text::parse_integer(action.parameter));
     let subjects = Subjects::load(&*visit.console.app.store, member, page, number, form).await?;
     let values = typed_values(visit, member, page, form).await?;
     let question = form.raw(CONFIRMATION);
@@ -138,12 +138,12 @@ async fn description(
             @if let Some(action) = action {
                 dd { (wording::form(action.name, form.get("do"))) }
             }
-            @if !question.is_empty() { dd { (markup::text(question, LONG)) } }
-            dd.muted { code { (markup::readable(path, LONG)) } }
+            @if !question.is_empty() { dd { (markup::text(question, LONG_LENGTH)) } }
+            dd.muted { code { (markup::readable(path, LONG_LENGTH)) } }
             (subjects.show())
             @for value in values {
                 dt { (value.label) }
-                dd { (markup::text(&value.words, SHORT)) }
+                dd { (markup::text(&value.words, SHORT_LENGTH)) }
             }
         }
     })
@@ -206,11 +206,11 @@ impl Subjects {
             }
             @if let Some(name) = &self.member {
                 dt { (texts().subject(SubjectKind::Staff)) }
-                dd { (markup::name(name, SHORT)) }
+                dd { (markup::name(name, SHORT_LENGTH)) }
             }
             @for pet in &self.animals {
                 dt { (texts().animal) }
-                dd { (markup::name(pet.name.as_str(), SHORT)) " (" (pet.id) ")" }
+                dd { (markup::name(pet.name.as_str(), SHORT_LENGTH)) " (" (pet.id) ")" }
             }
         }
     }
@@ -219,7 +219,7 @@ impl Subjects {
 /// Parses the value of the box of a ticked animal, such as `7:12`: its number, and its version.
 fn ticked_animal(value: &str) -> Option<PetId> {
     let number = value.split(':').next()?;
-    PetId::new(text::integer(number)?)
+    PetId::new(text::parse_integer(number)?)
 }
 
 /// A value that somebody has typed or chosen, with the label of its input.
@@ -252,7 +252,7 @@ async fn typed_values(
             let label = texts().alt_of(photos);
             values.push(TypedValue {
                 label,
-                words: markup::readable(value, SHORT),
+                words: markup::readable(value, SHORT_LENGTH),
             });
             continue;
         }

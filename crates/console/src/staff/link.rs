@@ -24,7 +24,7 @@ use crate::{
 
 /// Responds to `GET /link/{token}`.
 pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let link = TokenDigest::of_presented(visit.parameter);
+    let link = TokenDigest::from_presented(visit.parameter);
     if link.is_some() && link == visit.console.settings.demo_link {
         return sign_in_to_demo(visit).await;
     }
@@ -75,8 +75,8 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
     } else {
         StaffChange::new(version, member.without_link(), ActType::StaffSignedIn)
     };
-    change.ends = EndedSessions::All;
-    change.begins = Some(record);
+    change.ended_sessions = EndedSessions::All;
+    change.new_session = Some(record);
 
     let member = change.after.clone();
     if visit.write(change, actor).await? == StaffWriteOutcome::Stale {
@@ -90,7 +90,7 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
 
 /// Finds the member with the link in the path, if the link is still valid.
 async fn find_member(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
-    let Some(digest) = TokenDigest::of_presented(visit.parameter) else {
+    let Some(digest) = TokenDigest::from_presented(visit.parameter) else {
         return Ok(None);
     };
     let key = StaffKey::Link(digest);
@@ -106,7 +106,7 @@ pub(super) fn parse_new_password(
     if visit.form.raw("new") != visit.form.raw("again") {
         return Err(texts().passwords_different.to_owned());
     }
-    Password::chosen(visit.form.raw("new"), &member.name).map_err(|weakness| texts().weak(weakness))
+    Password::new(visit.form.raw("new"), &member.name).map_err(|weakness| texts().weak(weakness))
 }
 
 /// Returns the page on which the member of the link chooses a password, or goes to the provider.

@@ -257,8 +257,8 @@ async fn disable(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError
     }
     let now = desk.visit.now;
     let change = member
-        .change(|member| member.disabled(now), ActType::StaffDisabled)
-        .ending(EndedSessions::All);
+        .change(|member| member.disable(now), ActType::StaffDisabled)
+        .with_ended_sessions(EndedSessions::All);
     write_and_redirect(desk, change, PAGE, "member-disabled").await
 }
 
@@ -276,8 +276,8 @@ async fn reset(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> 
     // The version is the one on the page of the button, so a form that is sent again takes nothing back.
     let shown_version = desk.visit.form.integer("version").unwrap_or(member.version);
     let member = member.reset(&link, desk.visit.now);
-    let change =
-        StaffChange::new(shown_version, member, ActType::StaffReset).ending(EndedSessions::All);
+    let change = StaffChange::new(shown_version, member, ActType::StaffReset)
+        .with_ended_sessions(EndedSessions::All);
     let result = desk.visit.write(change, desk.session.actor()).await?;
     if matches!(result, StaffWriteOutcome::Done(_)) || was_made(desk, &link).await? {
         return Ok(link_page(desk, &name, &link));

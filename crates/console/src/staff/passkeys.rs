@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use petstore_domain::{
-    staff::{Assertion, EndedSessions, Passkey, StaffChange, StaffMember, line},
+    staff::{Assertion, EndedSessions, Passkey, StaffChange, StaffMember, parse_line},
     store_area::ActType,
 };
 use petstore_languages::browser;
@@ -43,7 +43,7 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
         ))
     };
     let user_handle = decoded_part(visit, "user");
-    let key = StaffKey::Id(Passkey::member_of(&user_handle));
+    let key = StaffKey::Id(Passkey::member_from_handle(&user_handle));
     let member = visit.console.app.store.find_staff(key).await?;
     // Only a passkey has the rest of the handle, so a number names nobody.
     let member = member.filter(|member| has_passkey_with(member, &user_handle));
@@ -102,7 +102,7 @@ fn has_passkey_with(member: &StaffMember, user_handle: &[u8]) -> bool {
 /// Returns the handle by which the passkeys of a member name the member.
 fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
     let tag = visit.tag_of(format!("passkeys of staff {}", member.id).as_bytes());
-    Passkey::user(member.id, &tag)
+    Passkey::user_handle(member.id, &tag)
 }
 
 /// Shows `GET /account/passkeys`, with the problems of a form.
@@ -204,8 +204,8 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(redirect_with_message(PAGE, "passkey-added"));
     }
     let mut errors = Errors::default();
-    let name =
-        line(visit.form.raw("name"), MAX_NAME_LENGTH).ok_or_else(|| texts().passkey_name_invalid);
+    let name = parse_line(visit.form.raw("name"), MAX_NAME_LENGTH)
+        .ok_or_else(|| texts().passkey_name_invalid);
     let Some(name) = errors.take("name", name) else {
         return passkeys(desk, &errors).await;
     };
@@ -274,10 +274,10 @@ async fn save_passkeys(
     act.details
         .push(("passkey".into(), changed_passkey.name.clone()));
     let change = StaffChange {
-        seen: member.version,
+        seen_version: member.version,
         after,
-        ends: EndedSessions::Others(desk.session.record.digest),
-        begins: None,
+        ended_sessions: EndedSessions::Others(desk.session.record.digest),
+        new_session: None,
         act: Some(act),
     };
     write_and_redirect(desk, change, PAGE, message_code).await

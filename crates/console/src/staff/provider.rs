@@ -215,7 +215,7 @@ async fn decide_entry(
                 |member| member.with_identity(identity),
                 ActType::StaffLinked,
             )
-            .ending(EndedSessions::All);
+            .with_ended_sessions(EndedSessions::All);
         return Ok(Entry::BeginSession(change));
     }
     if begun.link().is_some() {
@@ -258,7 +258,7 @@ fn enter_as_member(visit: &Visit<'_>, member: StaffMember, role: Role) -> Result
         return Ok(Entry::ChangeRole(change));
     }
     let change = StaffChange::new(member.version, member, ActType::StaffSignedIn)
-        .ending(session::ended_by_sign_in(visit));
+        .with_ended_sessions(session::ended_by_sign_in(visit));
     Ok(Entry::BeginSession(change))
 }
 
@@ -268,7 +268,7 @@ async fn begin_session(
     person: &Person,
     mut change: StaffChange,
 ) -> Result<Option<EnteredMember>, Rejection> {
-    let is_new_member = change.seen == 0;
+    let is_new_member = change.seen_version == 0;
     let actor: NamedActor = if is_new_member {
         Actor::Clock.into()
     } else {
@@ -277,7 +277,7 @@ async fn begin_session(
     let NewSession { token, mut record } = session::begin(visit, change.after.id, true);
     record.confirmed_at = proved_at(visit, person);
     record.provider_session.clone_from(&person.session);
-    change.begins = Some(record);
+    change.new_session = Some(record);
 
     let mut member = change.after.clone();
     match visit.write(change, actor).await? {
@@ -295,7 +295,7 @@ async fn begin_session(
 
 /// Returns the time at which the person has proved who they are. A proof whose time is not known is an old one.
 fn proved_at(visit: &Visit<'_>, person: &Person) -> Option<Timestamp> {
-    let old_second = visit.now.as_second() - StaffSession::CONFIRMED;
+    let old_second = visit.now.as_second() - StaffSession::CONFIRMATION_SECONDS;
     person
         .proved_at
         .or_else(|| Timestamp::from_second(old_second).ok())

@@ -9,8 +9,8 @@ use petstore_app::delivery;
 use petstore_domain::{
     Problem,
     staff::{
-        EndedSessions, RECOVERY_CODES, SecondFactor, StaffMember, TokenDigest, TotpSecret,
-        recovery_code,
+        EndedSessions, RECOVERY_CODE_COUNT, SecondFactor, StaffMember, TokenDigest, TotpSecret,
+        generate_recovery_code,
     },
     store_area::ActType,
 };
@@ -82,12 +82,12 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
                 li {
                     (texts().scan)
                     (markup::qr_code(&uri, texts().qr_code))
-                    code.secret { (new_secret.spelled()) }
+                    code.secret { (new_secret.setup_key()) }
                 }
             }
             form.fields method="post" action=(PAGE) {
                 (desk.key("set"))
-                input type="hidden" name="secret" value=(new_secret.spelled());
+                input type="hidden" name="secret" value=(new_secret.setup_key());
                 (code_input(texts().app_code, None))
                 div.buttons { button.main { (texts().use_app) } }
             }
@@ -111,7 +111,7 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
         recovery: vec![],
     };
     let code = visit.form.raw("code");
-    let Some(mut second_factor) = unused.after(code, &new_secret, visit.now) else {
+    let Some(mut second_factor) = unused.with_used_code(code, &new_secret, visit.now) else {
         let errors = Errors::from_text(texts().app_code_wrong);
         return Ok(page(desk, &new_secret, &errors));
     };
@@ -153,7 +153,7 @@ async fn save_with_new_codes(
             |member| member.with_second_factor(Some(second_factor)),
             ActType::StaffSecondFactorSet,
         )
-        .ending(EndedSessions::Others(session.record.digest));
+        .with_ended_sessions(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
         let key = StaffKey::Id(session.member.id);
         let present_member = desk.store().find_staff(key).await?;
@@ -166,8 +166,8 @@ async fn save_with_new_codes(
 /// Returns the recovery codes that this form makes, and their digests, which the store has.
 fn codes_of_form(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
     let mut random = desk.random_of_form();
-    (0..RECOVERY_CODES)
-        .map(|_| recovery_code(&mut random))
+    (0..RECOVERY_CODE_COUNT)
+        .map(|_| generate_recovery_code(&mut random))
         .unzip()
 }
 
@@ -214,7 +214,7 @@ pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiEr
             |member| member.with_second_factor(None),
             ActType::StaffSecondFactorRemoved,
         )
-        .ending(EndedSessions::Others(desk.session.record.digest));
+        .with_ended_sessions(EndedSessions::Others(desk.session.record.digest));
     check_still_has_one(desk, &change.after)?;
     write_and_redirect(desk, change, "/account", "second-factor-removed").await
 }

@@ -126,10 +126,10 @@ pub(super) async fn begin_session(
 ) -> Result<Option<Token>, ApiError> {
     let NewSession { token, record } = session::begin(visit, member.id, act.is_some());
     let change = StaffChange {
-        seen: member.version,
+        seen_version: member.version,
         after: member.clone(),
-        ends: session::ended_by_sign_in(visit),
-        begins: Some(record),
+        ended_sessions: session::ended_by_sign_in(visit),
+        new_session: Some(record),
         act,
     };
     match visit.write(change, session::actor(member)).await? {
@@ -195,8 +195,8 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
             |member| member.with_second_factor(Some(second_factor)),
             ActType::StaffSignedIn,
         )
-        .ending(EndedSessions::One(record.digest));
-    change.begins = Some(new_session.record);
+        .with_ended_sessions(EndedSessions::One(record.digest));
+    change.new_session = Some(new_session.record);
     // Another request can have used the code, and somebody else can have changed the member.
     if visit.write(change, session::actor(&member)).await? == StaffWriteOutcome::Stale {
         return Ok(ask_again(texts().code_wrong));
@@ -214,5 +214,5 @@ fn check_code(visit: &Visit<'_>, member: &StaffMember) -> Result<Option<SecondFa
     let secret = visit
         .console
         .open_secret(member.id, &second_factor.sealed_secret)?;
-    Ok(second_factor.after(visit.form.raw("code"), &secret, visit.now))
+    Ok(second_factor.with_used_code(visit.form.raw("code"), &secret, visit.now))
 }

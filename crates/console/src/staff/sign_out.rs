@@ -63,11 +63,11 @@ async fn end_session(
             return Ok(());
         };
         let change = StaffChange {
-            seen: member.version,
+            seen_version: member.version,
             act: act.map(|kind| member.act(kind)),
             after: member,
-            ends: EndedSessions::One(digest),
-            begins: None,
+            ended_sessions: EndedSessions::One(digest),
+            new_session: None,
         };
         if visit.write(change, actor.clone()).await? != StaffWriteOutcome::Stale {
             return Ok(());

@@ -109,10 +109,10 @@ async fn of_many_sessions_the_100_that_were_used_last_are_listed() {
             };
             let (seen, ends) = (member.version, EndedSessions::None);
             let change = StaffChange {
-                seen,
+                seen_version: seen,
                 after: member,
-                ends,
-                begins: Some(session),
+                ended_sessions: ends,
+                new_session: Some(session),
                 act: None,
             };
             let context = WriteContext::new(Actor::Command, now);

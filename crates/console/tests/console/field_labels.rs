@@ -10,7 +10,7 @@ const CAT: &str = "Some(Text(\"Cat\"))";
 async fn shown(shop: &Shop, name: &str, value: &str) -> [String; 2] {
     let fields = shop.store.fields().await.unwrap();
     let field = fields.find(name).unwrap();
-    [field.label.as_str(), field.shown(value)].map(str::to_owned)
+    [field.label.as_str(), field.display_text(value)].map(str::to_owned)
 }
 
 async fn speak(manager: &mut Browser<'_>, language: &str) -> bool {

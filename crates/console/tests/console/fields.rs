@@ -491,7 +491,7 @@ async fn a_choice_is_renamed_by_its_label_and_taken_off_only_after_a_question() 
     manager.post(path, &yes).await.expect(303);
     let fields = shop.store.fields().await.unwrap();
     let choices = fields.find("size").unwrap().choices.clone().unwrap();
-    assert_eq!(choices.all(), ["Medium", "Large", "XL"]);
+    assert_eq!(choices.values(), ["Medium", "Large", "XL"]);
     let labels: Vec<_> = choices
         .labels()
         .iter()

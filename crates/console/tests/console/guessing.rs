@@ -39,8 +39,8 @@ async fn known_and_unknown_names_get_the_same_response_after_the_same_work() {
         let headers = format!("{:?}", page.headers.keys().collect::<Vec<_>>());
         (page.text.replace(name, "NAME"), headers)
     };
-    let of_nobody = wrong("Nobody", PASSWORD).await;
-    assert!(of_nobody.0.contains("The name or the password is wrong."));
+    let unmatchable = wrong("Nobody", PASSWORD).await;
+    assert!(unmatchable.0.contains("The name or the password is wrong."));
     // Of a wrong password, of a name without a password, and of one that is disabled.
     for (name, password) in [
         ("Ana", "wrong"),
@@ -49,7 +49,7 @@ async fn known_and_unknown_names_get_the_same_response_after_the_same_work() {
         ("\u{202e}", ""),
         ("Ana", &"x".repeat(1000)),
     ] {
-        assert_eq!(wrong(name, password).await, of_nobody, "{name}");
+        assert_eq!(wrong(name, password).await, unmatchable, "{name}");
     }
 }
 

@@ -183,6 +183,6 @@ async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() 
             .contains("Withdrawn.")
     );
     assert_eq!(order().await.status, OrderStatus::Cancelled);
-    let withdrawn = pet(&shop).await.withdrawn.unwrap();
+    let withdrawn = pet(&shop).await.withdrawal.unwrap();
     assert_eq!(withdrawn.note.unwrap().as_str(), "at night");
 }

@@ -223,9 +223,9 @@ async fn a_withdrawal_a_restoration_and_a_move_are_undone() {
         "/animals/2/restore",
     )
     .await;
-    assert!(pet(&shop, 2).await.withdrawn.is_none());
+    assert!(pet(&shop, 2).await.withdrawal.is_none());
     undo(&mut clerk, &page).await;
-    let withdrawal = pet(&shop, 2).await.withdrawn.unwrap();
+    let withdrawal = pet(&shop, 2).await.withdrawal.unwrap();
     assert_eq!(
         (withdrawal.reason, withdrawal.note.unwrap().as_str()),
         (WithdrawalReason::Died, "At night")

@@ -190,6 +190,6 @@ async fn a_database_has_no_secret_of_a_session_or_a_link() {
     let secret = &browser.cookies["petstore-8081"];
     let shown = format!("{:?}", shop.store.list_sessions(None).await.unwrap());
     assert!(!shown.contains(secret), "{shown}");
-    let presented = petstore_domain::staff::TokenDigest::of_presented(secret).unwrap();
+    let presented = petstore_domain::staff::TokenDigest::from_presented(secret).unwrap();
     assert!(shop.store.find_session(presented).await.unwrap().is_some());
 }

@@ -263,8 +263,10 @@ async fn a_manager_makes_rotates_and_revokes_keys_that_are_shown_once() {
         .between("<code class=\"secret\">", "</code>")
         .to_owned();
     let is_valid = async |key: &str| {
-        let digest =
-            petstore_domain::KeyDigest::of_presented(key, petstore_domain::Deployment::Production);
+        let digest = petstore_domain::KeyDigest::from_presented(
+            key,
+            petstore_domain::Deployment::Production,
+        );
         let found = shop
             .store
             .find_key(&digest.unwrap())

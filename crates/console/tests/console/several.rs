@@ -2,7 +2,7 @@
 
 use petstore_domain::{
     PetId, PetStatus, Role,
-    store_area::{FieldPatch, FieldValue, Given, OrderId, PetPatch, PetQuery, StorePet},
+    store_area::{FieldPatch, FieldValue, OrderId, PetPatch, PetQuery, RequestedValue, StorePet},
 };
 use petstore_testing::area::{change as change_pet, patch as area_patch};
 
@@ -420,7 +420,7 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
     let mut clerk = clerk(&shop, &["Rex", "Max", "Mia"]).await;
     // Which German takes for a thousand.
     for (id, price) in [(1, "1.250"), (2, "95.5")] {
-        let given = Given::Set(FieldValue::Text(price.to_owned()));
+        let given = RequestedValue::Set(FieldValue::Text(price.to_owned()));
         let fields = FieldPatch::from([("price".to_owned(), given)]);
         let patch = PetPatch {
             fields,

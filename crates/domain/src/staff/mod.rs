@@ -15,14 +15,14 @@ use jiff::Timestamp;
 
 use super::{
     StaffId,
-    store_area::{Act, ActType, JournalSubject, Language, SubjectKind, normalized},
+    store_area::{Act, ActType, JournalSubject, Language, SubjectKind, search_key},
     words::words,
 };
 
 pub use self::{
     passkey::{Assertion, Passkey},
     password::{Password, PasswordHash, WeakPassword},
-    second_factor::{RECOVERY_CODES, SecondFactor, TotpSecret, recovery_code},
+    second_factor::{RECOVERY_CODE_COUNT, SecondFactor, TotpSecret, generate_recovery_code},
     session::StaffSession,
     token::{Token, TokenDigest},
 };
@@ -37,7 +37,7 @@ impl StaffName {
 
     /// Returns the name without spaces around it; `None` if it is not allowed.
     pub fn new(text: &str) -> Option<Self> {
-        line(text, Self::MAX_LENGTH).map(Self)
+        parse_line(text, Self::MAX_LENGTH).map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -46,13 +46,13 @@ impl StaffName {
 
     /// Returns the name without regard to case and accents, which no two members share.
     pub fn key(&self) -> String {
-        normalized(&self.0)
+        search_key(&self.0)
     }
 }
 
 /// Returns a line of 1 to `longest` characters without spaces around it; `None` if it is not
 /// allowed. Characters that change the direction of text could show one name as another.
-pub fn line(text: &str, longest: usize) -> Option<String> {
+pub fn parse_line(text: &str, longest: usize) -> Option<String> {
     let text = text.trim();
     let is_hidden = |c: char| {
         c.is_control()
@@ -60,7 +60,7 @@ pub fn line(text: &str, longest: usize) -> Option<String> {
     };
     let allowed = (1..=longest).contains(&text.chars().count())
         && !text.contains(is_hidden)
-        && !normalized(text).trim().is_empty();
+        && !search_key(text).trim().is_empty();
     allowed.then(|| text.to_owned())
 }
 
@@ -208,7 +208,7 @@ impl StaffMember {
     }
 
     /// Returns the member, who cannot sign in any more.
-    pub fn disabled(self, now: Timestamp) -> Self {
+    pub fn disable(self, now: Timestamp) -> Self {
         Self {
             disabled_at: Some(now),
             link: None,
@@ -268,11 +268,11 @@ impl StaffMember {
 #[derive(Debug, Clone)]
 pub struct StaffChange {
     /// The version that was read; 0 for a new member. With another one, nothing is changed.
-    pub seen: i64,
+    pub seen_version: i64,
     /// The member afterwards, with the same version if only sessions change.
     pub after: StaffMember,
-    pub ends: EndedSessions,
-    pub begins: Option<StaffSession>,
+    pub ended_sessions: EndedSessions,
+    pub new_session: Option<StaffSession>,
     /// The details in the audit trail.
     pub act: Option<Act>,
 }
@@ -281,16 +281,19 @@ impl StaffChange {
     pub fn new(seen: i64, after: StaffMember, act: ActType) -> Self {
         let act = Some(after.act(act));
         Self {
-            seen,
+            seen_version: seen,
             after,
-            ends: EndedSessions::None,
-            begins: None,
+            ended_sessions: EndedSessions::None,
+            new_session: None,
             act,
         }
     }
 
-    pub fn ending(self, ends: EndedSessions) -> Self {
-        Self { ends, ..self }
+    pub fn with_ended_sessions(self, ends: EndedSessions) -> Self {
+        Self {
+            ended_sessions: ends,
+            ..self
+        }
     }
 }
 

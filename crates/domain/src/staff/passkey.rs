@@ -133,12 +133,12 @@ impl Passkey {
     /// Returns the user handle of a member. Two stores on one host make different ones because of
     /// their `tag`, so an authenticator keeps the passkeys of both. Nobody can guess one to find
     /// out which members have passkeys.
-    pub fn user(member: StaffId, tag: &str) -> Vec<u8> {
+    pub fn user_handle(member: StaffId, tag: &str) -> Vec<u8> {
         [&member.0.to_be_bytes(), tag.as_bytes()].concat()
     }
 
     /// Returns the member of a user handle; that of nobody is 0.
-    pub fn member_of(user: &[u8]) -> StaffId {
+    pub fn member_from_handle(user: &[u8]) -> StaffId {
         StaffId(user.first_chunk().map_or(0, |id| i64::from_be_bytes(*id)))
     }
 

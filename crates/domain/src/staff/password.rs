@@ -35,14 +35,14 @@ impl Password {
 
     /// Returns a typed text, in the one form that Unicode has for it: keyboards differ. `None` if
     /// it is too long for any password.
-    pub fn typed(text: &str) -> Option<Self> {
+    pub fn from_input(text: &str) -> Option<Self> {
         let fits = text.chars().count() <= Self::MAX_LENGTH;
         fits.then(|| Self(text.nfc().collect()))
     }
 
     /// Returns a password that this member may choose.
-    pub fn chosen(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
-        let password = Self::typed(text).ok_or(WeakPassword::Long)?;
+    pub fn new(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
+        let password = Self::from_input(text).ok_or(WeakPassword::Long)?;
         if password.0.chars().count() < Self::MIN_LENGTH {
             return Err(WeakPassword::Short);
         }
@@ -64,7 +64,7 @@ impl Password {
     pub fn hash(&self, random: &mut impl CryptoRng) -> PasswordHash {
         let mut salt = [0; SALT];
         random.fill_bytes(&mut salt);
-        PasswordHash::of(self, salt)
+        PasswordHash::from_password_and_salt(self, salt)
     }
 }
 
@@ -81,7 +81,7 @@ pub struct PasswordHash([u8; Self::LENGTH]);
 impl PasswordHash {
     const LENGTH: usize = SALT + 32;
 
-    fn of(password: &Password, salt: [u8; SALT]) -> Self {
+    fn from_password_and_salt(password: &Password, salt: [u8; SALT]) -> Self {
         let mut hash = [0; Self::LENGTH];
         let (front, rest) = hash.split_at_mut(SALT);
         front.copy_from_slice(&salt);
@@ -99,15 +99,15 @@ impl PasswordHash {
     }
 
     /// Returns a hash that no password has, for which the comparison takes as long.
-    pub fn of_nobody() -> Self {
+    pub fn unmatchable() -> Self {
         Self([0; Self::LENGTH])
     }
 
     /// Whether it is that of this password. Takes as long as hashing.
-    pub fn is_of(&self, password: &Password) -> bool {
+    pub fn matches(&self, password: &Password) -> bool {
         let (salt, _) = self.0.split_first_chunk().unwrap_or((&[0; SALT], &[]));
         // Nobody can choose the beginning of a hash, so the time of this comparison reveals nothing.
-        Self::of(password, *salt) == *self
+        Self::from_password_and_salt(password, *salt) == *self
     }
 
     /// As it is stored.
@@ -134,7 +134,10 @@ mod tests {
     #[test]
     fn the_hash_is_argon2id_with_the_parameters_that_are_promised() {
         // By the reference implementation: argon2 somesalt12345678 -id -t 2 -k 19456 -p 1 -l 32 -r
-        let hash = PasswordHash::of(&Password("password".to_owned()), *b"somesalt12345678");
+        let hash = PasswordHash::from_password_and_salt(
+            &Password("password".to_owned()),
+            *b"somesalt12345678",
+        );
         let first = [
             0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78,
         ];
@@ -144,10 +147,10 @@ mod tests {
 
     #[test]
     fn hashes_on_many_threads_share_the_memory_of_those_that_are_computed_at_once() {
-        let password = Password::typed("correct horse battery").unwrap();
+        let password = Password::from_input("correct horse battery").unwrap();
         for _ in 0..40 {
             std::thread::scope(|scope| {
-                scope.spawn(|| assert!(!PasswordHash::of_nobody().is_of(&password)));
+                scope.spawn(|| assert!(!PasswordHash::unmatchable().matches(&password)));
             });
         }
         // Other tests compute hashes meanwhile.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::TokenDigest;
 
 /// How many recovery codes a member gets.
-pub const RECOVERY_CODES: usize = 10;
+pub const RECOVERY_CODE_COUNT: usize = 10;
 
 /// The length of a secret, in bytes, and of a recovery code before it is spelled. Multiples of five
 /// need no padding in Base32.
@@ -34,7 +34,7 @@ pub struct SecondFactor {
 impl SecondFactor {
     /// Returns the second factor after this code or recovery code was used; `None` if it is wrong,
     /// or was used before.
-    pub fn after(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
+    pub fn with_used_code(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
         let typed: String = typed
             .chars()
             .filter(|c| !c.is_whitespace() && *c != '-')
@@ -56,7 +56,7 @@ impl SecondFactor {
 
 /// Returns a new recovery code, to show once, and its digest. It has 120 random bits, so a digest
 /// protects it as well as a slow hash would.
-pub fn recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
+pub fn generate_recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
     let mut bytes = [0; RECOVERY];
     random.fill_bytes(&mut bytes);
     let code = BASE32.encode(&bytes);
@@ -100,7 +100,7 @@ impl TotpSecret {
     }
 
     /// Returns the setup key, in groups of four letters to type.
-    pub fn spelled(&self) -> String {
+    pub fn setup_key(&self) -> String {
         in_fours(&BASE32.encode(&self.0), " ")
     }
 

@@ -28,24 +28,24 @@ pub struct StaffSession {
 
 impl StaffSession {
     /// The longest time between two requests, in seconds.
-    pub const IDLE: i64 = 30 * 60;
+    pub const MAX_IDLE_SECONDS: i64 = 30 * 60;
     /// The longest time in all, in seconds.
-    pub const LONGEST: i64 = 12 * 60 * 60;
+    pub const MAX_AGE_SECONDS: i64 = 12 * 60 * 60;
     /// For how long a proof is enough for what concerns keys, webhooks and staff, in seconds.
-    pub const CONFIRMED: i64 = 5 * 60;
+    pub const CONFIRMATION_SECONDS: i64 = 5 * 60;
     /// How often the last use is saved, in seconds.
     const SEEN_EVERY: i64 = 60;
 
     /// Whether it can be used now, or be completed with the second factor.
     pub fn is_alive_at(&self, now: Timestamp) -> bool {
         let age = |since: Timestamp| now.as_second() - since.as_second();
-        age(self.seen_at) < Self::IDLE && age(self.begun_at) < Self::LONGEST
+        age(self.seen_at) < Self::MAX_IDLE_SECONDS && age(self.begun_at) < Self::MAX_AGE_SECONDS
     }
 
     /// Whether the member has proved recently who they are.
     pub fn is_confirmed_at(&self, now: Timestamp) -> bool {
         self.confirmed_at
-            .is_some_and(|at| now.as_second() - at.as_second() < Self::CONFIRMED)
+            .is_some_and(|at| now.as_second() - at.as_second() < Self::CONFIRMATION_SECONDS)
     }
 
     /// Whether its use is to be saved.

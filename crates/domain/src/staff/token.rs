@@ -40,7 +40,7 @@ pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
     /// Of a presented secret; `None` if it has another form.
-    pub fn of_presented(text: &str) -> Option<Self> {
+    pub fn from_presented(text: &str) -> Option<Self> {
         let bytes: [u8; 32] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         Some(Token(bytes).digest())
     }

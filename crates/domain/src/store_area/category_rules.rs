@@ -1,7 +1,7 @@
 //! The changes of commands about a category.
 
 use super::{
-    Category, Change, ChangeType, Decision, Label, Preconditions, Present, Refusal, Resource,
+    Category, Change, ChangeType, Decision, Label, Preconditions, PresentState, Refusal, Resource,
     rules::{existing, require},
 };
 
@@ -9,7 +9,7 @@ pub(super) fn put_category(
     id: i64,
     label: &Label,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
 ) -> Result<Decision, Refusal> {
     let before = present.category.as_ref();
     if !preconditions.are_given() {
@@ -20,7 +20,7 @@ pub(super) fn put_category(
     }
     require(preconditions, before)?;
     if let Some(same) = before.filter(|category| category.label == *label) {
-        return Ok(Decision::unchanged(same));
+        return Ok(Decision::without_change(same));
     }
     let version = before.map_or(1, |category| category.version + 1);
     let after = Category {
@@ -28,12 +28,12 @@ pub(super) fn put_category(
         label: label.clone(),
         version,
     };
-    Ok(Decision::of(ChangeType::CategoryChanged, before, after))
+    Ok(Decision::new(ChangeType::CategoryChanged, before, after))
 }
 
 pub(super) fn delete_category(
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
 ) -> Result<Decision, Refusal> {
     let category = existing(present.category.as_ref(), "No category has this id.")?;
     require(preconditions, Some(category))?;

@@ -11,7 +11,7 @@ use crate::{PetId, words::words};
 
 /// The facts that a command needs. A store reads them in the transaction that writes the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Present {
+pub struct PresentState {
     /// The animal of the command, or that of its order.
     pub pet: Option<StorePet>,
     /// The order that holds this animal. See [`Order::holds`].
@@ -21,7 +21,7 @@ pub struct Present {
     /// The fields of the store, if the command or the animal has values.
     pub fields: Arc<FieldSet>,
     /// The animals that have the unique values in the command.
-    pub owners: BTreeSet<Owner>,
+    pub owners: BTreeSet<UniqueValueOwner>,
     /// The identifier for an animal that the command adds; `None` if all are used.
     pub next_pet: Option<PetId>,
     /// The identifier for an order that the command adds; `None` if all are used.

@@ -40,7 +40,7 @@ pub enum Command {
     ReplacePhoto {
         id: PetId,
         photo: PhotoId,
-        by: NewPhoto,
+        replacement: NewPhoto,
     },
     PatchPhoto {
         id: PetId,
@@ -190,8 +190,8 @@ impl Command {
             .into_iter()
             .flatten()
             .filter_map(|(name, given)| match given {
-                Given::Set(value) => Some((name.as_str(), value)),
-                Given::Clear | Given::Other => None,
+                RequestedValue::Set(value) => Some((name.as_str(), value)),
+                RequestedValue::Clear | RequestedValue::Invalid => None,
             })
     }
 }

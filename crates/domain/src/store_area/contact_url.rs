@@ -12,7 +12,7 @@ pub struct ContactUrl(Url);
 
 impl ContactUrl {
     /// Returns the address for a question about this animal. A mail gets a subject.
-    pub fn about(&self, animal: &str) -> String {
+    pub fn question_url(&self, animal: &str) -> String {
         let mut url = self.0.clone();
         if url.scheme() == "mailto" && url.query().is_none() {
             let subject = percent_encoding::utf8_percent_encode(animal, SUBJECT);
@@ -26,7 +26,7 @@ impl ContactUrl {
     }
 
     /// Returns the address as people write it.
-    pub fn shown(&self) -> &str {
+    pub fn display_text(&self) -> &str {
         let url = self.as_str();
         url.strip_prefix("mailto:")
             .or(url.strip_prefix("tel:"))

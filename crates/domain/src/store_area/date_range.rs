@@ -27,7 +27,7 @@ impl DateRange {
     }
 
     /// Whether the value of its field is one of the days.
-    pub(super) fn has(&self, values: &FieldValues) -> bool {
+    pub(super) fn contains(&self, values: &FieldValues) -> bool {
         let [from, to] = self.bounds();
         matches!(values.get(self.field.as_str()), Some(FieldValue::Text(text))
             if is_date(text) && (&from..=&to).contains(&text))
@@ -36,8 +36,12 @@ impl DateRange {
 
 impl FieldSet {
     /// Returns the range of a search, from one day to another. `None` stands for no limit.
-    pub fn dates(&self, name: &str, ends: [Option<&str>; 2]) -> Result<DateRange, FieldProblem> {
-        let field = self.find(name).ok_or_else(|| self.unknown(name))?;
+    pub fn date_range(
+        &self,
+        name: &str,
+        ends: [Option<&str>; 2],
+    ) -> Result<DateRange, FieldProblem> {
+        let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
         if field.kind != FieldKind::Date {
             return Err(FieldProblem::Invalid(format!(
                 "field.{name}.from and field.{name}.to are for fields of the kind date; {name} is of the kind {}.",
@@ -76,7 +80,7 @@ words! {
 
 impl Age {
     /// Returns the days of birth of animals that have this age on the day `today`.
-    pub fn range(self, field: &FieldName, today: Date) -> DateRange {
+    pub fn birth_range(self, field: &FieldName, today: Date) -> DateRange {
         // The last day of birth of those that are so many years old. Of 29 February it is the 28th.
         let last = |years: i64| today.saturating_sub(years.years());
         let after = |years| last(years).tomorrow().unwrap_or(Date::MAX);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    Command, Decision, Present, Refusal, Withdrawal,
+    Command, Decision, PresentState, Refusal, Withdrawal,
     category_rules::{delete_category, put_category},
     order_rules::{
         cancel_order, complete_order, erase_contact, expire_order, patch_order, place_order,
@@ -17,7 +17,11 @@ use super::{
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
 /// every batch and the clock use it. The reason why it changes nothing is looked for in the order:
 /// invalid, not found, precondition, state.
-pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
+pub fn decide(
+    command: &Command,
+    present: &PresentState,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
     match command {
         Command::AddPet(new, fields, photos) => add_pet((new, fields, photos), present, now),
         Command::PatchPet {
@@ -40,7 +44,11 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
         }
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
         Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
-        Command::ReplacePhoto { photo, by, .. } => replace_photo(*photo, by, present, now),
+        Command::ReplacePhoto {
+            photo,
+            replacement: by,
+            ..
+        } => replace_photo(*photo, by, present, now),
         Command::PatchPhoto {
             photo,
             patch,

@@ -74,7 +74,7 @@ impl Currency {
     }
 
     /// Returns a price with all decimals of the currency, and no more: half up.
-    pub fn rounded(&self, price: &str) -> String {
+    pub fn round(&self, price: &str) -> String {
         let decimals = self.decimals();
         let (minus, digits) = price
             .strip_prefix('-')

@@ -16,7 +16,7 @@ pub struct FieldName(String);
 
 impl FieldName {
     /// The rule for the text of a name.
-    pub const IS: &str =
+    pub const RULE: &str =
         "1 to 32 lower-case letters, digits and underscores, the first of them a letter";
 
     /// `None` if the text is not a name.
@@ -58,7 +58,7 @@ impl Choices {
 
     /// Returns the same choices with these labels, by their values. `None` if there are too many,
     /// one of them is not valid, or two labels, or a label and a value, differ only in their case.
-    pub fn labelled(self, labels: BTreeMap<String, String>) -> Option<Self> {
+    pub fn with_labels(self, labels: BTreeMap<String, String>) -> Option<Self> {
         let values = self
             .values
             .iter()
@@ -74,7 +74,7 @@ impl Choices {
     }
 
     /// Returns the values.
-    pub fn all(&self) -> &[String] {
+    pub fn values(&self) -> &[String] {
         &self.values
     }
 
@@ -89,7 +89,7 @@ impl Choices {
     }
 
     /// Returns the choice with this value, or else the value with this label, in any case.
-    pub fn meant(&self, text: &str) -> Option<&String> {
+    pub fn find_by_value_or_label(&self, text: &str) -> Option<&String> {
         let key = in_no_case(text);
         let is_label = |(_, label): &(&String, &String)| in_no_case(label) == key;
         let of_label = || self.labels.iter().find(is_label).map(|(value, _)| value);
@@ -141,7 +141,7 @@ impl FieldDefinition {
     }
 
     /// Returns the text for people in place of a value: the label of a choice, if it has one.
-    pub fn shown<'a>(&'a self, value: &'a str) -> &'a str {
+    pub fn display_text<'a>(&'a self, value: &'a str) -> &'a str {
         let label = self
             .choices
             .as_ref()
@@ -163,7 +163,7 @@ impl FieldDefinition {
 
     /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
-        let choices = self.choices.iter().flat_map(Choices::all);
+        let choices = self.choices.iter().flat_map(Choices::values);
         let labels = self.choices.iter().flat_map(Choices::labels);
         self.label.as_str().len()
             + choices.map(String::len).sum::<usize>()

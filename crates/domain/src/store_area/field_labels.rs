@@ -36,7 +36,7 @@ impl FieldLabels {
 
 /// Returns the fields that change if all get these labels, each as it is then. A label that
 /// somebody has changed stays: one that no language has (`known`) for the field or the value.
-pub fn relabelled(
+pub fn relabel(
     fields: &FieldSet,
     known: &[&'static [FieldLabels]],
     wanted: &[FieldLabels],
@@ -67,7 +67,7 @@ fn field_with(
     let Some(choices) = &mut after.choices else {
         return after;
     };
-    for value in choices.all().to_vec() {
+    for value in choices.values().to_vec() {
         let mut labels = choices.labels().clone();
         let present = labels.get(&value).map(String::as_str);
         if present.is_some() && !known.iter().any(|of| of.of_choice(&value) == present) {
@@ -78,7 +78,7 @@ fn field_with(
             None => labels.remove(&value),
         };
         // A label can be one that somebody gave to another value. Then the value keeps the one it has.
-        if let Some(labelled) = choices.clone().labelled(labels) {
+        if let Some(labelled) = choices.clone().with_labels(labels) {
             *choices = labelled;
         }
     }

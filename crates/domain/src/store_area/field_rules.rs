@@ -31,7 +31,7 @@ pub struct FieldDecision {
 /// A change of a field, which is valid while [`FieldSet::version`] is the one that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChange {
-    pub seen: i64,
+    pub seen_version: i64,
     pub name: FieldName,
     /// `None` if it is deleted.
     pub after: Option<FieldDefinition>,
@@ -112,7 +112,7 @@ pub fn decide_field(
     };
     let must_be_unused = !after.as_ref().is_some_and(values_are_valid);
     let change = FieldChange {
-        seen: present.version,
+        seen_version: present.version,
         name: name.clone(),
         after: after.clone(),
         must_be_unused,
@@ -160,7 +160,7 @@ impl FieldDefinition {
         let choices = self
             .choices
             .as_ref()
-            .map(|choices| choices.all().join(", "));
+            .map(|choices| choices.values().join(", "));
         details.extend(choices.map(|choices| ("choices".into(), choices)));
         let labels = self.choices.iter().flat_map(Choices::labels);
         let labels: Vec<_> = labels

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
-    kind::{LONGEST_KEY, is_date, unseparated},
+    kind::{MAX_KEY_BYTES, compact_key, is_date},
     whole_key,
 };
 use crate::PetId;
@@ -19,21 +19,21 @@ const SHOWN_CHOICES: usize = 20;
 
 /// The value in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum RequestedValue {
     Clear,
     Set(FieldValue),
     /// A value that no kind allows, such as an array.
-    Other,
+    Invalid,
 }
 
 /// The values of an animal in a request, by the names of fields. The others stay.
-pub type FieldPatch = BTreeMap<String, Given>;
+pub type FieldPatch = BTreeMap<String, RequestedValue>;
 
 /// The key by which values of a unique field differ: the field, and a text.
 pub type UniqueKey = (String, String);
 
 /// An animal in the catalogue that has a unique value.
-pub type Owner = (UniqueKey, PetId);
+pub type UniqueValueOwner = (UniqueKey, PetId);
 
 /// The values of an animal, by the names of fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +59,7 @@ pub struct ValueFilter {
 
 impl ValueFilter {
     /// `None` if no search looks for the value.
-    pub(super) fn of(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
+    pub(super) fn new(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
         let FieldDefinition {
             name,
             kind,
@@ -75,7 +75,7 @@ impl ValueFilter {
         })
     }
 
-    pub(super) fn is_in(&self, fields: &FieldValues) -> bool {
+    pub(super) fn matches(&self, fields: &FieldValues) -> bool {
         let value = fields.get(self.field.as_str());
         let key = value.and_then(|value| self.kind.key(self.is_unique, value));
         key.is_some_and(|key| key == self.key)
@@ -119,11 +119,11 @@ impl FieldValues {
             }
         }
         json.push('}');
-        Self::stored(all.into_iter().collect(), json)
+        Self::from_stored(all.into_iter().collect(), json)
     }
 
     /// Values in the order of their names, which a store keeps as this JSON. `None` if they are too long.
-    pub fn stored(all: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
+    pub fn from_stored(all: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
         if all.is_empty() {
             return Some(Self::NONE);
         }
@@ -187,12 +187,12 @@ pub(super) fn write_text(out: &mut String, text: &str) {
 
 /// Returns the key under which a store has a unique text. Migrations compute former keys again with it.
 pub fn unique_text_key(text: &str) -> String {
-    stored_key(unseparated(whole_key(text)))
+    stored_key(compact_key(whole_key(text)))
 }
 
 /// Returns the key, or a hash of one that is too long for an index.
 fn stored_key(key: String) -> String {
-    if key.len() <= LONGEST_KEY {
+    if key.len() <= MAX_KEY_BYTES {
         return key;
     }
     let mut hash = String::from("sha256:");
@@ -213,13 +213,14 @@ impl FieldSet {
     ) -> Result<FieldValues, FieldProblem> {
         let mut values: BTreeMap<_, _> = before.all().iter().cloned().collect();
         for (name, given) in patch {
-            let field = self.find(name).ok_or_else(|| self.unknown(name))?;
+            let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
             match given {
-                Given::Clear => drop(values.remove(name)),
-                Given::Set(value) if values.get(name) == Some(value) => {}
+                RequestedValue::Clear => drop(values.remove(name)),
+                RequestedValue::Set(value) if values.get(name) == Some(value) => {}
                 given => {
-                    let value = field.accepted(given, now);
-                    let value = value.ok_or_else(|| FieldProblem::Invalid(field.is("fields")))?;
+                    let value = field.validate(given, now);
+                    let value = value
+                        .ok_or_else(|| FieldProblem::Invalid(field.rule_sentence("fields")))?;
                     values.insert(name.clone(), value);
                 }
             }
@@ -232,12 +233,13 @@ impl FieldSet {
     }
 
     /// Why values in a store are not valid, if so.
-    pub fn problem_of(&self, values: &FieldValues) -> Option<FieldProblem> {
+    pub fn find_problem(&self, values: &FieldValues) -> Option<FieldProblem> {
         values.iter().find_map(|(name, value)| {
             let Some(field) = self.find(name) else {
-                return Some(self.unknown(name));
+                return Some(self.unknown_field(name));
             };
-            (!field.kind.allows(value)).then(|| FieldProblem::Invalid(field.is("fields")))
+            (!field.kind.allows(value))
+                .then(|| FieldProblem::Invalid(field.rule_sentence("fields")))
         })
     }
 
@@ -258,22 +260,24 @@ impl FieldSet {
 
     /// Returns the filter of a search, written as in a cell of a table. A choice may have been one
     /// before.
-    pub fn searched(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
-        let field = self.find(name).ok_or_else(|| self.unknown(name))?;
+    pub fn parse_filter(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
+        let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
         if field.kind == FieldKind::LongText {
             let problem = format!("field.{name} is of the kind longText, which has no search.");
             return Err(FieldProblem::Invalid(problem));
         }
         // In one way, as in every parameter.
-        let filter = match field.in_cell(text) {
-            Given::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
-            Given::Set(value) if field.kind.allows(&value) => ValueFilter::of(field, &value),
+        let filter = match field.parse_cell(text) {
+            RequestedValue::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
+            RequestedValue::Set(value) if field.kind.allows(&value) => {
+                ValueFilter::new(field, &value)
+            }
             _ => None,
         };
-        filter.ok_or_else(|| FieldProblem::Invalid(field.is("field")))
+        filter.ok_or_else(|| FieldProblem::Invalid(field.rule_sentence("field")))
     }
 
-    pub(super) fn unknown(&self, name: &str) -> FieldProblem {
+    pub(super) fn unknown_field(&self, name: &str) -> FieldProblem {
         let shown: String = name.chars().take(40).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
         let message = format!(
@@ -287,26 +291,28 @@ impl FieldSet {
 impl FieldDefinition {
     /// Returns the value in a cell of a table, which has it as in JSON, without quotes. A choice is
     /// its value, not its label.
-    pub fn in_cell(&self, text: &str) -> Given {
+    pub fn parse_cell(&self, text: &str) -> RequestedValue {
         let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
         let value = self.kind.read(choice.map_or(text, String::as_str));
-        value.map_or(Given::Other, Given::Set)
+        value.map_or(RequestedValue::Invalid, RequestedValue::Set)
     }
 
     /// Returns a choice or its label, in any case, as the value that is stored; other values as
     /// they are.
-    pub fn spelled(&self, given: Given) -> Given {
+    pub fn resolve_choice(&self, given: RequestedValue) -> RequestedValue {
         match (&given, &self.choices) {
-            (Given::Set(FieldValue::Text(text)), Some(choices)) => choices
-                .meant(text)
-                .map_or(given, |choice| Given::Set(FieldValue::Text(choice.clone()))),
+            (RequestedValue::Set(FieldValue::Text(text)), Some(choices)) => choices
+                .find_by_value_or_label(text)
+                .map_or(given, |choice| {
+                    RequestedValue::Set(FieldValue::Text(choice.clone()))
+                }),
             _ => given,
         }
     }
 
     /// Returns a value that is new at `now`; `None` if it is not valid.
-    pub fn accepted(&self, given: &Given, now: Timestamp) -> Option<FieldValue> {
-        let Given::Set(value) = given else {
+    pub fn validate(&self, given: &RequestedValue, now: Timestamp) -> Option<FieldValue> {
+        let RequestedValue::Set(value) = given else {
             return None;
         };
         let is_valid = match (value, &self.choices) {
@@ -329,7 +335,7 @@ impl FieldDefinition {
 
     /// Returns the rule for a value: a sentence about a member or a parameter with this name before
     /// the point.
-    fn is(&self, of: &str) -> String {
+    fn rule_sentence(&self, of: &str) -> String {
         format!("{of}.{} {}.", self.name.as_str(), self.rule())
     }
 
@@ -338,7 +344,7 @@ impl FieldDefinition {
     pub fn rule(&self) -> String {
         let is = match &self.choices {
             Some(choices) => {
-                let all = choices.all();
+                let all = choices.values();
                 let shown: Vec<&str> = all.iter().take(SHOWN_CHOICES).map(String::as_str).collect();
                 let more = if all.len() > shown.len() { ", …" } else { "" };
                 format!("one of {}{more}", shown.join(", "))

@@ -100,14 +100,14 @@ words! {
 impl JournalSubject {
     /// Returns the subject of a change or an act of this type: a `pet` for `pet.added`. `None` if a
     /// type of no release has this form.
-    pub fn of_type(text: &str, id: Option<i64>) -> Option<Self> {
+    pub fn from_type(text: &str, id: Option<i64>) -> Option<Self> {
         let is_word = |word: &str, others: &[u8]| {
             let is_letter = |byte: u8| byte.is_ascii_lowercase() || others.contains(&byte);
             !word.is_empty() && word.bytes().all(is_letter)
         };
         let (kind, what) = text.split_once('.')?;
         (is_word(kind, b"") && is_word(what, b"_")).then(|| Self {
-            kind: Word::of(kind),
+            kind: Word::from_name(kind),
             id,
         })
     }
@@ -154,7 +154,7 @@ pub struct Act {
 }
 
 impl Act {
-    pub fn on_webhook(kind: ActType, id: i64) -> Self {
+    pub fn for_webhook(kind: ActType, id: i64) -> Self {
         let subject = JournalSubject {
             kind: SubjectKind::Webhook.into(),
             id: Some(id),

@@ -10,7 +10,7 @@ use super::{Decimal, whole_key};
 use crate::words::words;
 
 /// Longer keys of unique values are replaced by their hash: an index of PostgreSQL has no room for them.
-pub(super) const LONGEST_KEY: usize = 512;
+pub(super) const MAX_KEY_BYTES: usize = 512;
 
 words! {
     /// The kind of the values of a field.
@@ -103,7 +103,7 @@ impl FieldKind {
     }
 
     /// Returns the common key of values that a search does not tell apart: texts without regard to
-    /// case and accents, those that are unique as [`unseparated`], numbers by what they are. `None`
+    /// case and accents, those that are unique as [`compact_key`], numbers by what they are. `None`
     /// for what no search looks for.
     pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
         match (self, value) {
@@ -111,7 +111,7 @@ impl FieldKind {
             (Self::Decimal, FieldValue::Text(text)) => {
                 Decimal::new(text).map(|number| number.ten_thousandths().to_string())
             }
-            (_, FieldValue::Text(text)) if is_unique => Some(unseparated(whole_key(text))),
+            (_, FieldValue::Text(text)) if is_unique => Some(compact_key(whole_key(text))),
             (_, FieldValue::Text(text)) => Some(whole_key(text)),
             (_, value) => Some(value.to_string()),
         }
@@ -131,8 +131,8 @@ const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
 /// spreadsheet adds to a number. So a microchip is the same in each spelling: `981 000-000`, `'981000000`,
 /// `="981000000"` and `981000000.0` become `981000000`. Returns the key as it is if nothing would be left, or if it is
 /// too long for an index.
-pub fn unseparated(key: String) -> String {
-    if key.len() > LONGEST_KEY {
+pub fn compact_key(key: String) -> String {
+    if key.len() > MAX_KEY_BYTES {
         return key;
     }
     if let Some(chip) = chip_with_decimals(&key) {
@@ -240,7 +240,7 @@ mod tests {
             "981*000*000*000*001",
         ] {
             assert_eq!(
-                unseparated(spelling.to_owned()),
+                compact_key(spelling.to_owned()),
                 "981000000000001",
                 "{spelling}"
             );
@@ -256,7 +256,7 @@ mod tests {
             ("981e14", "981e14"),
             ("'\"", "'\""),
         ] {
-            assert_eq!(unseparated(text.to_owned()), key);
+            assert_eq!(compact_key(text.to_owned()), key);
         }
     }
 

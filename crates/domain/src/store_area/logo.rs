@@ -66,7 +66,7 @@ impl Logo {
     }
 
     /// Returns the logo with this path.
-    pub fn at(path: &str) -> Option<Self> {
+    pub fn from_path(path: &str) -> Option<Self> {
         Self::parse(path.strip_prefix("/assets/logo-")?.strip_suffix(".png")?)
     }
 

@@ -2,7 +2,7 @@
 //! commands that change them.
 //!
 //! Every change goes through [`decide`], which knows neither HTTP nor SQL: a store reads the
-//! [`Present`] state of a command's subject, asks for the decision, and writes its changes, all in
+//! [`PresentState`] of a command's subject, asks for the decision, and writes its changes, all in
 //! one transaction.
 
 mod act_reversal;
@@ -40,27 +40,28 @@ mod store_pet;
 mod webhook;
 
 pub use category::{Category, Label};
-pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
+pub use change::{Change, ChangeType, Conflict, Decision, PresentState, Refusal, Resource};
 pub use command::{Command, IfMatch, PhotoPatch, Preconditions, Subject};
 pub use contact_url::ContactUrl;
 pub use date_range::{Age, DateRange};
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
-pub use field_labels::{FieldLabels, relabelled};
+pub use field_labels::{FieldLabels, relabel};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use field_values::{
-    FieldPatch, FieldProblem, FieldValues, Given, Owner, UniqueKey, ValueFilter, unique_text_key,
+    FieldPatch, FieldProblem, FieldValues, RequestedValue, UniqueKey, UniqueValueOwner,
+    ValueFilter, unique_text_key,
 };
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
-pub use kind::{FieldKind, FieldValue, is_date, is_shortened_number, unseparated};
+pub use kind::{FieldKind, FieldValue, compact_key, is_date, is_shortened_number};
 pub use logo::{Logo, NewLogo};
 pub use name_key::{
-    MOST_WORDS, MOST_WORDS_OF_VALUE, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized,
-    value_keys, whole_key,
+    MAX_NAME_WORDS, MAX_VALUE_WORDS, NAME_KEY_LENGTH, NamePrefix, letters_and_digits, name_keys,
+    search_key, value_keys, whole_key,
 };
 pub use order::{
     Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason,
@@ -70,8 +71,8 @@ pub use order_rules::asking_price;
 pub use patch::Patch;
 pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
-pub use photo_rules::{EACH_PHOTO, may_get_photo};
-pub use phrase::{Phrase, Sought, Word};
+pub use photo_rules::{PHOTO_ORDER_RULE, check_room_for_photo};
+pub use phrase::{Phrase, PhraseMeaning, PhraseWord};
 pub use picture_problem::PictureProblem;
 pub use profile::each_language;
 pub use profile::{
@@ -86,6 +87,6 @@ pub use reversal::{
 };
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{
-    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,
-    StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange, WebhookPatch,
+    Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, SealedSecrets,
+    StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange, WebhookPatch,
 };

@@ -11,21 +11,21 @@ pub const NAME_KEY_LENGTH: usize = 64;
 const COMPARED_LENGTH: usize = 256;
 
 /// How many words of a name have a key.
-pub const MOST_WORDS: usize = 14;
+pub const MAX_NAME_WORDS: usize = 14;
 
 /// How many words of a value have a key. More would make long texts of short words slow.
-pub const MOST_WORDS_OF_VALUE: usize = 64;
+pub const MAX_VALUE_WORDS: usize = 64;
 
 /// Returns a text without regard to case and accents: the first [`NAME_KEY_LENGTH`] characters of
 /// its beginning after compatibility decomposition (Unicode Standard Annex 15), without combining
 /// marks, in lower case.
-pub fn normalized(text: &str) -> String {
+pub fn search_key(text: &str) -> String {
     comparable(compared(text)).take(NAME_KEY_LENGTH).collect()
 }
 
-/// Returns the letters and digits of a text, as [`normalized`] but all of them. So a part of a
+/// Returns the letters and digits of a text, as [`search_key`] but all of them. So a part of a
 /// telephone number is found, however it is grouped.
-pub fn letters(text: &str) -> String {
+pub fn letters_and_digits(text: &str) -> String {
     comparable(text)
         .filter(|character| character.is_alphanumeric())
         .collect()
@@ -37,16 +37,16 @@ pub fn whole_key(text: &str) -> String {
 }
 
 /// Returns the keys by which a name is found: a text finds the name if one of them begins with the
-/// text. They are the letters and digits of the name, as [`normalized`], and those from the
+/// text. They are the letters and digits of the name, as [`search_key`], and those from the
 /// beginning of each further word, and the other characters with which the name begins. The whole
 /// name is first. None is the beginning of another one.
 pub fn name_keys(name: &str) -> Vec<String> {
-    keys(name, MOST_WORDS)
+    keys(name, MAX_NAME_WORDS)
 }
 
 /// Returns the keys by which a word finds a value: as those of a name, without other characters.
 pub fn value_keys(value: &str) -> Vec<String> {
-    let mut keys = keys(value, MOST_WORDS_OF_VALUE);
+    let mut keys = keys(value, MAX_VALUE_WORDS);
     keys.retain(|key| key.starts_with(char::is_alphanumeric));
     keys
 }
@@ -138,13 +138,13 @@ impl NamePrefix {
     }
 
     /// Returns the same of any text, without what a search ignores.
-    pub(super) fn beginning(text: &str) -> Self {
+    pub(super) fn from_beginning(text: &str) -> Self {
         let all = comparable(compared(text)).filter(|character| !character.is_control());
         Self(all.take(NAME_KEY_LENGTH).collect())
     }
 
     /// Returns the letters and digits of a text. `None` if it has none.
-    pub(super) fn of_word(text: &str) -> Option<Self> {
+    pub(super) fn from_word(text: &str) -> Option<Self> {
         let letters = comparable(text).filter(|character| character.is_alphanumeric());
         let letters: String = letters.take(NAME_KEY_LENGTH).collect();
         (!letters.is_empty()).then_some(Self(letters))

@@ -38,7 +38,7 @@ impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
     }
 
     /// Returns the rule for the text, as in "a string of …".
-    pub fn is() -> String {
+    pub fn rule() -> String {
         let most = if MIN == 0 {
             "at most".to_owned()
         } else {
@@ -78,8 +78,8 @@ impl Contact {
     }
 
     /// Returns the rule for the text, as in "a string of …".
-    pub fn is() -> String {
-        Text::<{ Self::MAX_LENGTH }, 1>::is()
+    pub fn rule() -> String {
+        Text::<{ Self::MAX_LENGTH }, 1>::rule()
     }
 
     /// As it was written.
@@ -155,7 +155,7 @@ pub struct NewOrder {
 
 impl NewOrder {
     /// Returns an order with nothing else.
-    pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
+    pub fn new(pet_id: PetId, terms: OrderTerms) -> Self {
         Self {
             pet_id,
             terms,
@@ -167,7 +167,7 @@ impl NewOrder {
     }
 
     /// Returns the same order with these values. Its terms say when it ends.
-    pub fn with(self, values: OrderPatch) -> Self {
+    pub fn with_values(self, values: OrderPatch) -> Self {
         let OrderPatch {
             reference,
             note,
@@ -175,9 +175,9 @@ impl NewOrder {
             price,
             contact,
         } = values;
-        let reference = reference.set();
-        let note = note.set();
-        let contact = contact.set();
+        let reference = reference.into_value();
+        let note = note.into_value();
+        let contact = contact.into_value();
         Self {
             reference,
             note,
@@ -198,7 +198,7 @@ pub enum OrderTerms {
 impl NewOrder {
     /// Returns the order that is placed now, for this price if it names none. It begins with a
     /// reservation.
-    pub(super) fn placed(&self, id: OrderId, price: Option<Decimal>, now: Timestamp) -> Order {
+    pub(super) fn place(&self, id: OrderId, price: Option<Decimal>, now: Timestamp) -> Order {
         let Self {
             pet_id,
             terms: _,

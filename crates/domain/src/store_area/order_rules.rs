@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use super::{
     ChangeType, Decimal, Decision, FieldDefinition, FieldSet, FieldValue, NewOrder, Order,
-    OrderPatch, OrderStatus, OrderTerms, Patch, Preconditions, Present, Reason, Refusal, StorePet,
+    OrderPatch, OrderStatus, OrderTerms, Patch, Preconditions, PresentState, Reason, Refusal,
+    StorePet,
     pet_rules::withdrawn,
     rules::{NO_ORDER, NO_PET, check, existing, invalid_transition, require},
 };
@@ -12,7 +13,7 @@ use crate::PetStatus;
 
 pub(super) fn place_order(
     new: &NewOrder,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     if let OrderTerms::ReservedUntil(end) = new.terms {
@@ -20,7 +21,7 @@ pub(super) fn place_order(
     }
     check_price(&new.price, None)?;
     let pet = existing(present.pet.as_ref(), NO_PET)?;
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
     let is_possible = match new.terms {
@@ -31,7 +32,7 @@ pub(super) fn place_order(
         return Err(invalid_transition(not_for_sale(pet, new.terms), pet));
     }
     let id = present.next_order.ok_or(Refusal::NoIdentifierLeft)?;
-    let mut order = new.placed(id, asking_price(pet, &present.fields), now);
+    let mut order = new.place(id, asking_price(pet, &present.fields), now);
     let (kind, status, order_id) = match new.terms {
         OrderTerms::ReservedUntil(end) => {
             order.expires_at = Some(end);
@@ -43,7 +44,7 @@ pub(super) fn place_order(
             (ChangeType::OrderCompleted, PetStatus::Sold, None)
         }
     };
-    Ok(Decision::of(kind, None, order).and_pet(pet, status, order_id, now))
+    Ok(Decision::new(kind, None, order).with_pet_status(pet, status, order_id, now))
 }
 
 /// Returns the price of an order that names none: that of the animal, unless it is of another kind
@@ -61,7 +62,7 @@ pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
 pub(super) fn complete_order(
     price: &Patch<Decimal>,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     check_price(price, present.order.as_ref())?;
@@ -75,7 +76,7 @@ pub(super) fn complete_order(
 pub(super) fn cancel_order(
     reason: Option<&Reason>,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
@@ -87,12 +88,12 @@ fn end_reservation(
     order: &Order,
     after: Order,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     check(preconditions, Some(order))?;
     match order.status {
-        status if status == after.status => Ok(Decision::unchanged(order)),
+        status if status == after.status => Ok(Decision::without_change(order)),
         OrderStatus::Reserved => with_pet(order, after, present, now),
         _ => Err(not_in(
             order,
@@ -104,13 +105,13 @@ fn end_reservation(
 pub(super) fn return_order(
     reason: Option<&Reason>,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
     check(preconditions, Some(order))?;
     match order.status {
-        OrderStatus::Returned => return Ok(Decision::unchanged(order)),
+        OrderStatus::Returned => return Ok(Decision::without_change(order)),
         OrderStatus::Completed => check_holds(order)?,
         _ => return Err(not_in(order, "Only a completed order can be returned.")),
     }
@@ -126,7 +127,7 @@ pub(super) fn reopen_order(
     expires_at: Option<Timestamp>,
     default_end: Timestamp,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     if let Some(end) = expires_at {
@@ -157,12 +158,12 @@ pub(super) fn reopen_order(
     with_pet(order, after, present, now)
 }
 
-pub(super) fn expire_order(present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
+pub(super) fn expire_order(present: &PresentState, now: Timestamp) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
     let is_due = order.status == OrderStatus::Reserved
         && order.expires_at.is_some_and(|expires_at| expires_at <= now);
     if !is_due {
-        return Ok(Decision::unchanged(order));
+        return Ok(Decision::without_change(order));
     }
     with_pet(
         order,
@@ -175,7 +176,7 @@ pub(super) fn expire_order(present: &Present, now: Timestamp) -> Result<Decision
 pub(super) fn patch_order(
     patch: &OrderPatch,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
@@ -201,29 +202,29 @@ pub(super) fn patch_order(
         ));
     }
     if after == *order {
-        return Ok(Decision::unchanged(order));
+        return Ok(Decision::without_change(order));
     }
     after.version += 1;
-    Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
+    Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
 pub(super) fn erase_contact(
     closed_until: Timestamp,
-    present: &Present,
+    present: &PresentState,
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
     let is_due = order
         .closed_at
         .is_some_and(|closed_at| closed_at <= closed_until);
     if order.contact.is_none() || !is_due {
-        return Ok(Decision::unchanged(order));
+        return Ok(Decision::without_change(order));
     }
     let after = Order {
         contact: None,
         version: order.version + 1,
         ..order.clone()
     };
-    Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
+    Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
 /// Returns a closed order.
@@ -239,11 +240,11 @@ fn closed(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order 
 fn with_pet(
     order: &Order,
     after: Order,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return Err(not_in(
             order,
             "Its animal is withdrawn. Restore the animal first.",
@@ -264,7 +265,7 @@ fn with_pet(
         ..after
     };
     let open = is_open.then_some(order.id);
-    Ok(Decision::of(kind, Some(order), after).and_pet(pet, pet_status, open, now))
+    Ok(Decision::new(kind, Some(order), after).with_pet_status(pet, pet_status, open, now))
 }
 
 /// A completed order that does not hold its animal is past.

@@ -22,7 +22,7 @@ impl<T> Patch<T> {
     }
 
     /// Returns the new value, if it is one.
-    pub fn set(self) -> Option<T> {
+    pub fn into_value(self) -> Option<T> {
         match self {
             Self::Set(value) => Some(value),
             Self::Keep | Self::Clear => None,

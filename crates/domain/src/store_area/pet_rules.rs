@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Conflict, Decision, FieldPatch, FieldValues, NewPhoto, OrderId, Owner, PetPatch,
-    Photos, Preconditions, Present, Refusal, StorePet, Withdrawal,
-    rules::{NO_PET, changed, existing, invalid_transition, require},
+    ChangeType, Conflict, Decision, FieldPatch, FieldValues, NewPhoto, OrderId, PetPatch, Photos,
+    Preconditions, PresentState, Refusal, StorePet, UniqueValueOwner, Withdrawal,
+    rules::{NO_PET, existing, invalid_transition, next_version, require},
 };
 use crate::NewPet;
 
 pub(super) fn add_pet(
     (new, fields, photos): (&NewPet, &FieldPatch, &[NewPhoto]),
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let fields = present.fields.apply(&FieldValues::NONE, fields, now)?;
@@ -19,20 +19,25 @@ pub(super) fn add_pet(
     if photos.len() > Photos::MAX {
         return Err(Refusal::TooManyPhotos);
     }
-    let photos = Photos::new(photos.iter().map(|new| new.clone().added(now)).collect());
+    let photos = Photos::new(
+        photos
+            .iter()
+            .map(|new| new.clone().into_photo(now))
+            .collect(),
+    );
     let pet = StorePet {
         fields,
         photos,
-        ..StorePet::added(id, new.clone(), now)
+        ..StorePet::new(id, new.clone(), now)
     };
     check_unique(None, &pet, present)?;
-    Ok(Decision::of(ChangeType::PetAdded, None, pet))
+    Ok(Decision::new(ChangeType::PetAdded, None, pet))
 }
 
 pub(super) fn patch_pet(
     patch: &PetPatch,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let before = present.pet.as_ref().map(|pet| &pet.fields);
@@ -45,12 +50,12 @@ pub(super) fn patch_pet(
     };
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
-    let after = pet.patched(patch.clone(), fields);
+    let after = pet.with_patch(patch.clone(), fields);
     if after == *pet {
-        return Ok(Decision::unchanged(pet));
+        return Ok(Decision::without_change(pet));
     }
     let status_changes = after.status != pet.status;
     if status_changes && let Some(order) = pet.order_id {
@@ -66,7 +71,7 @@ pub(super) fn patch_pet(
         .as_ref()
         .filter(|_| status_changes)
         .map(|order| order.id);
-    let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
+    let decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
     Ok(Decision {
         releases,
         ..decision
@@ -76,11 +81,11 @@ pub(super) fn patch_pet(
 pub(super) fn withdraw_pet(
     withdrawal: Withdrawal,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return Err(withdrawn(pet, "It cannot be withdrawn again."));
     }
     if let Some(order) = pet.order_id {
@@ -92,24 +97,24 @@ pub(super) fn withdraw_pet(
     }
     let now = withdrawal.at;
     let after = StorePet {
-        withdrawn: Some(withdrawal),
+        withdrawal: Some(withdrawal),
         ..pet.clone()
     };
-    Ok(Decision::of(
+    Ok(Decision::new(
         ChangeType::PetWithdrawn,
         Some(pet),
-        changed(after, now),
+        next_version(after, now),
     ))
 }
 
 pub(super) fn restore_pet(
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
-    if pet.withdrawn.is_none() {
+    if pet.withdrawal.is_none() {
         let message = format!(
             "Animal {} is not withdrawn. Only a withdrawn animal can be restored.",
             pet.id
@@ -117,14 +122,14 @@ pub(super) fn restore_pet(
         return Err(invalid_transition(message, pet));
     }
     let after = StorePet {
-        withdrawn: None,
+        withdrawal: None,
         ..pet.clone()
     };
     check_unique(None, &after, present)?;
-    Ok(Decision::of(
+    Ok(Decision::new(
         ChangeType::PetRestored,
         Some(pet),
-        changed(after, now),
+        next_version(after, now),
     ))
 }
 
@@ -132,13 +137,13 @@ pub(super) fn restore_pet(
 fn check_unique(
     before: Option<&StorePet>,
     after: &StorePet,
-    present: &Present,
+    present: &PresentState,
 ) -> Result<(), Refusal> {
     let kept = before
         .map(|pet| present.fields.unique_keys(&pet.fields))
         .unwrap_or_default();
     for key in present.fields.unique_keys(&after.fields) {
-        let is_other = |owner: &&Owner| owner.0 == key && owner.1 != after.id;
+        let is_other = |owner: &&UniqueValueOwner| owner.0 == key && owner.1 != after.id;
         if !kept.contains(&key)
             && let Some(&(_, other)) = present.owners.iter().find(is_other)
         {

@@ -64,7 +64,7 @@ impl Focus {
     }
 
     /// Returns the same point after the photo was turned by a right angle.
-    pub const fn turned(self, to_right: bool) -> Self {
+    pub const fn rotate(self, to_right: bool) -> Self {
         let [x, y] = self.0;
         Self(if to_right {
             [Self::WHOLE - y, x]
@@ -111,7 +111,7 @@ pub struct NewPhoto {
 
 impl NewPhoto {
     /// Returns the photo of the animal to which it is added at this time.
-    pub fn added(self, added_at: Timestamp) -> Photo {
+    pub fn into_photo(self, added_at: Timestamp) -> Photo {
         let Self {
             id,
             alt,
@@ -176,11 +176,11 @@ impl Photos {
             stored.push('}');
         }
         stored.push(']');
-        Self::stored(all, stored)
+        Self::from_stored(all, stored)
     }
 
     /// Photos that a store keeps as this text.
-    pub fn stored(all: Vec<Photo>, stored: String) -> Self {
+    pub fn from_stored(all: Vec<Photo>, stored: String) -> Self {
         if all.is_empty() {
             return Self::NONE;
         }

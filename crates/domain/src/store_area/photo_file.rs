@@ -99,7 +99,7 @@ impl Photo {
     }
 
     /// Returns the width and height of the file of this size.
-    pub fn within(&self, size: PhotoSize) -> (u32, u32) {
+    pub fn dimensions(&self, size: PhotoSize) -> (u32, u32) {
         let longest = size.longer_side();
         let longer = self.longer_side();
         let scaled = |whole: u32| {

@@ -3,30 +3,30 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions, Present,
-    Refusal, StorePet,
+    ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions,
+    PresentState, Refusal, StorePet,
     pet_rules::withdrawn,
-    rules::{NO_PET, changed, existing, require},
+    rules::{NO_PET, existing, next_version, require},
 };
 
 const NO_PHOTO: &str = "The animal has no photo with this id.";
 
 /// Why a list is not an order of the photos of an animal.
-pub const EACH_PHOTO: &str =
+pub const PHOTO_ORDER_RULE: &str =
     "The body must have the id of each photo of the animal once, and nothing else.";
 
 pub(super) fn add_photo(
     new: &NewPhoto,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
-    may_get_photo(pet)?;
+    check_room_for_photo(pet)?;
     let id = new.id;
     if pet.photos.position(id).is_some() {
         return Ok(Decision {
             photo: Some(id),
-            ..Decision::unchanged(pet)
+            ..Decision::without_change(pet)
         });
     }
     let all = pet
@@ -34,21 +34,21 @@ pub(super) fn add_photo(
         .all()
         .iter()
         .cloned()
-        .chain([new.clone().added(now)]);
+        .chain([new.clone().into_photo(now)]);
     Ok(with_photos(pet, all.collect(), Some(id), now))
 }
 
 pub(super) fn replace_photo(
     id: PhotoId,
     by: &NewPhoto,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let (pet, at) = subject(id, &Preconditions::PRESENT, present)?;
     if pet.photos.position(by.id).is_some() {
         return Ok(Decision {
             photo: Some(by.id),
-            ..Decision::unchanged(pet)
+            ..Decision::without_change(pet)
         });
     }
     let mut all = pet.photos.all().to_vec();
@@ -70,8 +70,8 @@ pub(super) fn replace_photo(
 }
 
 /// Rejects a photo of an animal that cannot get one.
-pub fn may_get_photo(pet: &StorePet) -> Result<(), Refusal> {
-    if pet.withdrawn.is_some() {
+pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
+    if pet.withdrawal.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
     if pet.photos.all().len() >= Photos::MAX {
@@ -85,7 +85,7 @@ pub(super) fn patch_photo(
     id: PhotoId,
     patch: &PhotoPatch,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let (pet, from) = subject(id, preconditions, present)?;
@@ -100,7 +100,7 @@ pub(super) fn patch_photo(
     if all == pet.photos.all() {
         return Ok(Decision {
             photo: Some(id),
-            ..Decision::unchanged(pet)
+            ..Decision::without_change(pet)
         });
     }
     Ok(with_photos(pet, all, Some(id), now))
@@ -109,7 +109,7 @@ pub(super) fn patch_photo(
 pub(super) fn order_photos(
     order: &[PhotoId],
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
@@ -117,12 +117,12 @@ pub(super) fn order_photos(
     let all = pet.photos.all();
     // As many as there are, and none is missing, so none is there twice.
     if order.len() != all.len() || !all.iter().all(|photo| order.contains(&photo.id)) {
-        return Err(Refusal::Invalid(EACH_PHOTO));
+        return Err(Refusal::Invalid(PHOTO_ORDER_RULE));
     }
     let at = |id: &PhotoId| pet.photos.position(*id).and_then(|at| all.get(at)).cloned();
     let ordered: Vec<_> = order.iter().filter_map(at).collect();
     if ordered == all {
-        return Ok(Decision::unchanged(pet));
+        return Ok(Decision::without_change(pet));
     }
     Ok(with_photos(pet, ordered, None, now))
 }
@@ -130,7 +130,7 @@ pub(super) fn order_photos(
 pub(super) fn delete_photo(
     id: PhotoId,
     preconditions: &Preconditions,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let (pet, at) = subject(id, preconditions, present)?;
@@ -143,7 +143,7 @@ pub(super) fn delete_photo(
 fn subject<'p>(
     id: PhotoId,
     preconditions: &Preconditions,
-    present: &'p Present,
+    present: &'p PresentState,
 ) -> Result<(&'p StorePet, usize), Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     let at = pet.photos.position(id).ok_or(Refusal::NotFound(NO_PHOTO))?;
@@ -154,7 +154,7 @@ fn subject<'p>(
 /// Rejects a change of the photos that an animal has.
 fn may_change(pet: &StorePet, preconditions: &Preconditions) -> Result<(), Refusal> {
     require(preconditions, Some(pet))?;
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
     Ok(())
@@ -171,6 +171,6 @@ pub(super) fn with_photos(
         photos: Photos::new(all),
         ..pet.clone()
     };
-    let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
+    let decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
     Decision { photo, ..decision }
 }

@@ -3,8 +3,8 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use super::{
-    Choices, FieldSet, FieldValue, FieldValues, Given, NamePrefix, ValueFilter, kind::is_text,
-    name_keys, value_keys,
+    Choices, FieldSet, FieldValue, FieldValues, NamePrefix, RequestedValue, ValueFilter,
+    kind::is_text, name_keys, value_keys,
 };
 use crate::{PetId, PetName};
 
@@ -18,8 +18,8 @@ pub struct Phrase {
 
 /// What a phrase means among fields. An animal has it if it has all words, or one of the unique values.
 #[derive(Debug)]
-pub struct Sought {
-    pub words: Vec<Word>,
+pub struct PhraseMeaning {
+    pub words: Vec<PhraseWord>,
     pub unique: Vec<ValueFilter>,
     /// The names of the fields whose words count.
     fields: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Sought {
 
 /// A word of a phrase.
 #[derive(Debug)]
-pub struct Word {
+pub struct PhraseWord {
     pub prefix: NamePrefix,
     /// Whether it has no letters and digits. Such a word is only searched for in names.
     pub(crate) is_of_signs: bool,
@@ -38,17 +38,17 @@ pub struct Word {
 }
 
 impl Phrase {
-    pub const LENGTH: usize = 64;
-    pub const MOST_WORDS: usize = 16;
+    pub const MAX_LENGTH: usize = 64;
+    pub const MAX_WORDS: usize = 16;
 
     /// The rule for the text.
-    pub const IS: &str = "a text of 1 to 64 characters and at most 16 words, one of the characters \
+    pub const RULE: &str = "a text of 1 to 64 characters and at most 16 words, one of the characters \
                           visible, and without U+0000";
 
     /// `None` if the text is not a phrase.
     pub fn new(text: &str) -> Option<Self> {
-        let is_valid =
-            is_text(text, Self::LENGTH) && text.split_whitespace().nth(Self::MOST_WORDS).is_none();
+        let is_valid = is_text(text, Self::MAX_LENGTH)
+            && text.split_whitespace().nth(Self::MAX_WORDS).is_none();
         is_valid.then(|| Self {
             text: text.trim().to_owned(),
             is_public: false,
@@ -69,7 +69,7 @@ impl Phrase {
     }
 
     /// Its meaning among these fields.
-    pub fn among(&self, fields: &FieldSet) -> Sought {
+    pub fn meaning(&self, fields: &FieldSet) -> PhraseMeaning {
         let seen = || {
             fields
                 .all()
@@ -77,8 +77,8 @@ impl Phrase {
                 .filter(|field| field.is_public || !self.is_public)
         };
         let parts = self.text.split_whitespace();
-        let mut words: Vec<Word> = Vec::new();
-        for word in parts.clone().filter_map(Word::new) {
+        let mut words: Vec<PhraseWord> = Vec::new();
+        for word in parts.clone().filter_map(PhraseWord::new) {
             // The same word twice finds nothing else, and costs as much again.
             if !words
                 .iter()
@@ -88,8 +88,8 @@ impl Phrase {
             }
         }
         if words.is_empty() {
-            let prefix = NamePrefix::beginning(&self.text);
-            words.push(Word {
+            let prefix = NamePrefix::from_beginning(&self.text);
+            words.push(PhraseWord {
                 prefix,
                 is_of_signs: true,
                 id: None,
@@ -101,24 +101,25 @@ impl Phrase {
             for (value, label) in labels {
                 let keys = name_keys(label);
                 let value = FieldValue::Text(value.clone());
-                let finds = |word: &&mut Word| !word.is_of_signs && word.prefix.begins_one(&keys);
+                let finds =
+                    |word: &&mut PhraseWord| !word.is_of_signs && word.prefix.begins_one(&keys);
                 for word in words.iter_mut().filter(finds) {
-                    word.labelled.extend(ValueFilter::of(field, &value));
+                    word.labelled.extend(ValueFilter::new(field, &value));
                 }
             }
         }
         let mut unique = Vec::new();
         for field in seen().filter(|field| field.is_unique) {
             for text in parts.clone().chain([self.as_str()]) {
-                if let Given::Set(value) = field.in_cell(text) {
-                    unique.extend(ValueFilter::of(field, &value));
+                if let RequestedValue::Set(value) = field.parse_cell(text) {
+                    unique.extend(ValueFilter::new(field, &value));
                 }
             }
         }
         unique.dedup();
         let fields = seen().filter(|field| field.kind.has_words());
         let fields = fields.map(|field| field.name.as_str().to_owned()).collect();
-        Sought {
+        PhraseMeaning {
             words,
             unique,
             fields,
@@ -126,7 +127,7 @@ impl Phrase {
     }
 }
 
-impl Word {
+impl PhraseWord {
     /// `None` if the text has no letters and digits.
     fn new(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('#').unwrap_or(text);
@@ -138,7 +139,7 @@ impl Word {
         } else {
             None
         };
-        let prefix = NamePrefix::of_word(text)?;
+        let prefix = NamePrefix::from_word(text)?;
         Some(Self {
             prefix,
             is_of_signs: false,
@@ -148,26 +149,26 @@ impl Word {
     }
 }
 
-impl Sought {
+impl PhraseMeaning {
     /// Whether words of values of this field count. An empty name stands for the names of animals.
-    pub fn looks_at(&self, field: &str, word: &Word) -> bool {
+    pub fn searches(&self, field: &str, word: &PhraseWord) -> bool {
         field.is_empty() || !word.is_of_signs && self.fields.iter().any(|seen| seen == field)
     }
 
     /// Whether an animal has what is sought.
-    pub fn has(&self, id: PetId, name: &PetName, values: &FieldValues) -> bool {
-        let has_word = |word: &Word| {
+    pub fn matches(&self, id: PetId, name: &PetName, values: &FieldValues) -> bool {
+        let has_word = |word: &PhraseWord| {
             let in_value = |(field, value): (&str, &FieldValue)| match value {
-                FieldValue::Text(text) if self.looks_at(field, word) => {
+                FieldValue::Text(text) if self.searches(field, word) => {
                     word.prefix.begins_one(&value_keys(text))
                 }
                 _ => false,
             };
             word.id == Some(id)
                 || word.prefix.finds(name.as_str())
-                || word.labelled.iter().any(|value| value.is_in(values))
+                || word.labelled.iter().any(|value| value.matches(values))
                 || values.iter().any(in_value)
         };
-        self.unique.iter().any(|value| value.is_in(values)) || self.words.iter().all(has_word)
+        self.unique.iter().any(|value| value.matches(values)) || self.words.iter().all(has_word)
     }
 }

@@ -63,7 +63,7 @@ macro_rules! texts {
 
         impl $name {
             /// The rule, as in "must be …".
-            pub const IS: &'static str = $is;
+            pub const RULE: &'static str = $is;
 
             /// `None` if the text does not follow the rule.
             pub fn new(text: String) -> Option<Self> {
@@ -162,7 +162,7 @@ macro_rules! profile {
             }
 
             /// Returns the profile with this change, and the same version.
-            pub fn changed_by(&self, patch: &ProfilePatch) -> Self {
+            pub fn with_patch(&self, patch: &ProfilePatch) -> Self {
                 let mut after = self.clone();
                 $(patch.$member.apply(&mut after.$member);)+
                 after.links = after.links.filter(|links| !links.all().is_empty());
@@ -244,7 +244,7 @@ pub fn decide_profile(
         _ => {}
     }
     let (mut profile, png) = match change {
-        ProfileChange::Patch(patch) => (present.changed_by(patch), None),
+        ProfileChange::Patch(patch) => (present.with_patch(patch), None),
         ProfileChange::Logo(new) => {
             let logo = new.as_ref().map(|new| new.logo);
             (

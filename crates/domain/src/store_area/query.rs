@@ -21,9 +21,9 @@ pub struct PetQuery {
     /// Of another field.
     pub dates: Option<DateRange>,
     /// Only animals that are available or pending. Without a status, and not withdrawn.
-    pub on_offer: bool,
+    pub is_on_offer: bool,
     /// Only withdrawn animals, or only those that are not.
-    pub withdrawn: bool,
+    pub is_withdrawn: bool,
     pub newest_first: bool,
     pub limit: Limit,
     /// Only animals behind this one; from the first if `None`.
@@ -32,7 +32,7 @@ pub struct PetQuery {
 
 impl PetQuery {
     /// By how many fields a program can search, together with that of a range.
-    pub const MOST_VALUES: usize = 3;
+    pub const MAX_VALUE_FILTERS: usize = 3;
 
     /// Returns the beginning of a word of the names, unless every name has it.
     pub fn prefix(&self) -> Option<&NamePrefix> {
@@ -44,17 +44,17 @@ impl PetQuery {
         self.category_id.is_some()
             || self.prefix().is_some()
             || self.phrase.is_some()
-            || self.looks_at_values()
+            || self.has_value_filters()
     }
 
     /// Whether the animals must have a value.
-    pub fn looks_at_values(&self) -> bool {
+    pub fn has_value_filters(&self) -> bool {
         !self.values.is_empty() || self.dates.is_some()
     }
 
     /// Whether an animal has the status, the category, the name and the values that are wanted. Its
     /// phrase depends on the fields: see [`Phrase::among`].
-    pub fn has(
+    pub fn matches(
         &self,
         status: PetStatus,
         category_id: i64,
@@ -62,13 +62,16 @@ impl PetQuery {
         fields: &FieldValues,
     ) -> bool {
         self.status.is_none_or(|wanted| wanted == status)
-            && !(self.on_offer && status == PetStatus::Sold)
+            && !(self.is_on_offer && status == PetStatus::Sold)
             && self.category_id.is_none_or(|wanted| wanted == category_id)
             && self
                 .prefix()
                 .is_none_or(|prefix| prefix.finds(name.as_str()))
-            && self.values.iter().all(|value| value.is_in(fields))
-            && self.dates.as_ref().is_none_or(|dates| dates.has(fields))
+            && self.values.iter().all(|value| value.matches(fields))
+            && self
+                .dates
+                .as_ref()
+                .is_none_or(|dates| dates.contains(fields))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
 use crate::PetStatus;
 
 impl Decision {
-    pub(super) fn unchanged(result: &(impl Into<Resource> + Clone)) -> Self {
+    pub(super) fn without_change(result: &(impl Into<Resource> + Clone)) -> Self {
         Self {
             changes: Vec::new(),
             releases: None,
@@ -18,7 +18,7 @@ impl Decision {
     }
 
     /// Adds or changes something.
-    pub(super) fn of<T: Into<Resource> + Clone>(
+    pub(super) fn new<T: Into<Resource> + Clone>(
         kind: ChangeType,
         before: Option<&T>,
         after: T,
@@ -39,14 +39,14 @@ impl Decision {
     }
 
     /// Adds the change of the animal's status that follows from the change of its order.
-    pub(super) fn and_pet(
+    pub(super) fn with_pet_status(
         mut self,
         pet: &StorePet,
         status: PetStatus,
         order_id: Option<OrderId>,
         now: Timestamp,
     ) -> Self {
-        let after = changed(
+        let after = next_version(
             StorePet {
                 status,
                 order_id,
@@ -55,7 +55,7 @@ impl Decision {
             now,
         );
         self.changes
-            .extend(Self::of(ChangeType::PetChanged, Some(pet), after).changes);
+            .extend(Self::new(ChangeType::PetChanged, Some(pet), after).changes);
         self
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn check<T: Into<Resource> + Clone>(
 }
 
 /// Returns the next version of a changed animal.
-pub(super) fn changed(pet: StorePet, now: Timestamp) -> StorePet {
+pub(super) fn next_version(pet: StorePet, now: Timestamp) -> StorePet {
     StorePet {
         version: pet.version + 1,
         updated_at: Some(now),

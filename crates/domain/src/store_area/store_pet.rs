@@ -25,7 +25,7 @@ pub struct StorePet {
     /// The open order for it.
     pub order_id: Option<OrderId>,
     /// Whether, when and why it left the catalogue.
-    pub withdrawn: Option<Withdrawal>,
+    pub withdrawal: Option<Withdrawal>,
     /// The values of its fields.
     pub fields: FieldValues,
     pub photos: Photos,
@@ -33,7 +33,7 @@ pub struct StorePet {
 
 impl StorePet {
     /// Returns an animal that is added at this time.
-    pub fn added(id: PetId, new: NewPet, now: Timestamp) -> Self {
+    pub fn new(id: PetId, new: NewPet, now: Timestamp) -> Self {
         Self {
             id,
             name: new.name,
@@ -43,7 +43,7 @@ impl StorePet {
             created_at: Some(now),
             updated_at: Some(now),
             order_id: None,
-            withdrawn: None,
+            withdrawal: None,
             fields: FieldValues::NONE,
             photos: Photos::NONE,
         }
@@ -51,7 +51,7 @@ impl StorePet {
 
     /// Returns the animal with new values. Without `..`, so that none is forgotten. Those of its
     /// fields depend on [`FieldSet::apply`](super::FieldSet::apply).
-    pub fn patched(&self, patch: PetPatch, fields: FieldValues) -> Self {
+    pub fn with_patch(&self, patch: PetPatch, fields: FieldValues) -> Self {
         let PetPatch {
             name,
             category_id,
@@ -74,7 +74,7 @@ impl StorePet {
     /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let note = self
-            .withdrawn
+            .withdrawal
             .as_ref()
             .and_then(|withdrawal| withdrawal.note.as_ref());
         let note = note.map_or(0, |note| note.as_str().len());

@@ -42,8 +42,8 @@ impl Webhook {
     }
 
     /// Returns the types in such a text, also those of a later release.
-    pub fn types_in(text: &str) -> Vec<Word<ChangeType>> {
-        text.split(' ').map(Word::of).collect()
+    pub fn parse_types(text: &str) -> Vec<Word<ChangeType>> {
+        text.split(' ').map(Word::from_name).collect()
     }
 }
 
@@ -64,7 +64,7 @@ impl DisabledReason {
         let details = vec![("reason".into(), self.as_str().to_owned())];
         Act {
             details,
-            ..Act::on_webhook(ActType::WebhookDisabled, webhook)
+            ..Act::for_webhook(ActType::WebhookDisabled, webhook)
         }
     }
 }
@@ -76,27 +76,27 @@ pub struct StoredWebhook {
     pub webhook: Webhook,
     pub secrets: SealedSecrets,
     /// How far its messages are.
-    pub progress: Progress,
+    pub progress: DeliveryProgress,
     /// The process that sends them.
     pub lease: Lease,
 }
 
 impl StoredWebhook {
     /// How long messages are also signed with a replaced secret.
-    pub const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
+    pub const SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
-    pub fn rotated(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
-        let until = now.checked_add(Self::OVERLAP).unwrap_or(now);
+    pub fn rotate_secret(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
+        let until = now.checked_add(Self::SECRET_OVERLAP).unwrap_or(now);
         let previous = Some((self.secrets.current.clone(), until));
         let secrets = SealedSecrets {
             current: secret,
             previous,
         };
-        Self::changed(self.webhook.clone(), secrets, None, now)
+        Self::change(self.webhook.clone(), secrets, None, now)
     }
 
     /// Returns the webhook with other values; `None` if they are the same.
-    pub fn patched(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
+    pub fn patch(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         let mut after = self.webhook.clone();
         after.url = patch.url.unwrap_or(after.url);
         patch.types.apply(&mut after.types);
@@ -105,17 +105,21 @@ impl StoredWebhook {
             after.disabled = after.disabled.or(Some(DisabledReason::Request));
         }
         let is_same = after == self.webhook;
-        (!is_same).then(|| Self::changed(after, self.secrets.clone(), None, now))
+        (!is_same).then(|| Self::change(after, self.secrets.clone(), None, now))
     }
 
     /// Returns the webhook, enabled; `None` if it is already.
-    pub fn enabled(&self, restart: Restart, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
+    pub fn enable(
+        &self,
+        restart: RestartPoint,
+        now: Timestamp,
+    ) -> Option<(Webhook, WebhookChange)> {
         self.webhook.disabled?;
         let after = Webhook {
             disabled: None,
             ..self.webhook.clone()
         };
-        Some(Self::changed(
+        Some(Self::change(
             after,
             self.secrets.clone(),
             Some(restart),
@@ -124,19 +128,19 @@ impl StoredWebhook {
     }
 
     /// Returns the webhook, disabled; `None` if it is already.
-    pub fn disabled(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
+    pub fn disable(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
         let after = Webhook {
             disabled: Some(reason),
             ..self.webhook.clone()
         };
         let is_enabled = self.webhook.disabled.is_none();
-        is_enabled.then(|| Self::changed(after, self.secrets.clone(), None, now).1)
+        is_enabled.then(|| Self::change(after, self.secrets.clone(), None, now).1)
     }
 
-    fn changed(
+    fn change(
         mut after: Webhook,
         secrets: SealedSecrets,
-        restart: Option<Restart>,
+        restart: Option<RestartPoint>,
         now: Timestamp,
     ) -> (Webhook, WebhookChange) {
         after.version += 1;
@@ -172,8 +176,8 @@ pub struct SealedSecrets {
 
 /// How far the messages of a webhook are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Each change up to this number was delivered, or waits ([`Waiting`]), or is not wanted.
+pub struct DeliveryProgress {
+    /// Each change up to this number was delivered, or waits ([`WaitingMessage`]), or is not wanted.
     pub cursor: i64,
     /// The number of the last change up to there that became a message.
     pub last: Option<i64>,
@@ -193,7 +197,7 @@ pub struct Lease {
 
 /// A message that failed, or waits behind one that did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingMessage {
     pub seq: i64,
     /// The number of the change of the message before it.
     pub previous: Option<i64>,
@@ -233,7 +237,7 @@ pub enum WebhookChange {
         after: Webhook,
         secrets: SealedSecrets,
         /// Where to continue if it was disabled.
-        restart: Option<Restart>,
+        restart: Option<RestartPoint>,
     },
     /// Deletes it with everything that waits for it.
     Delete {
@@ -248,7 +252,7 @@ pub enum WebhookChange {
 
 /// Where an enabled webhook continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restart {
+pub enum RestartPoint {
     /// Where it stopped. What waits is due at once.
     Resume(Timestamp),
     /// After this change. What waits is dropped.
@@ -260,13 +264,13 @@ pub enum Restart {
 pub struct DeliveryUpdate {
     pub webhook: i64,
     /// The lease that must be in the store.
-    pub seen: Lease,
+    pub seen_lease: Lease,
     /// The lease from now on.
     pub lease: Lease,
     /// `None` if it only takes the lease.
-    pub progress: Option<Progress>,
+    pub progress: Option<DeliveryProgress>,
     /// Messages that wait, new or changed.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingMessage>,
     pub done: Vec<i64>,
     /// In the order in which they ended.
     pub attempts: Vec<Attempt>,

@@ -1,10 +1,10 @@
 //! Texts of others, as people can read them.
 
 /// How many characters of a name a list shows.
-pub const SHORT: usize = 60;
+pub const SHORT_LENGTH: usize = 60;
 
 /// How many characters of a text its own page shows.
-pub const LONG: usize = 1000;
+pub const LONG_LENGTH: usize = 1000;
 
 /// Returns a text as people can read it: without control characters, which could hide or reorder
 /// what follows, and at most so many characters.

@@ -5,7 +5,7 @@ use petstore_domain::{
     PetId, PetName, PetStatus,
     store_area::{
         Category, ChangeType, Command, Conflict, FieldValues, IfMatch, Label, NewOrder, Order,
-        OrderId, OrderStatus, OrderTerms, PetPatch, Photos, Preconditions, Present, Refusal,
+        OrderId, OrderStatus, OrderTerms, PetPatch, Photos, Preconditions, PresentState, Refusal,
         Resource, StorePet, Withdrawal, WithdrawalReason, decide,
     },
 };
@@ -60,7 +60,7 @@ pub(super) fn order(status: OrderStatus, holds: bool) -> Order {
     }
 }
 
-pub(super) fn present(animal: Animal) -> Present {
+pub(super) fn present(animal: Animal) -> PresentState {
     let status = match animal {
         PendingWithoutOrder | Reserved => PetStatus::Pending,
         SoldWithoutOrder | SoldByOrder => PetStatus::Sold,
@@ -85,21 +85,21 @@ pub(super) fn present(animal: Animal) -> Present {
         created_at: None,
         updated_at: None,
         order_id: (animal == Reserved).then(|| OrderId::new(5).unwrap()),
-        withdrawn: (animal == Withdrawn).then_some(withdrawal),
+        withdrawal: (animal == Withdrawn).then_some(withdrawal),
         fields: FieldValues::NONE,
         photos: Photos::NONE,
     };
-    Present {
+    PresentState {
         pet: (animal != Unknown).then_some(pet),
         holder,
         next_order: OrderId::new(6),
         next_pet: PetId::new(8),
-        ..Present::default()
+        ..PresentState::default()
     }
 }
 
 /// What a decision does, in short: the new states, `same`, or the error.
-pub(super) fn outcome(command: &Command, present: &Present) -> String {
+pub(super) fn outcome(command: &Command, present: &PresentState) -> String {
     match decide(command, present, second(NOW)) {
         Ok(decision) if decision.changes.is_empty() => "same".to_owned(),
         Ok(decision) => {
@@ -116,7 +116,7 @@ pub(super) fn outcome(command: &Command, present: &Present) -> String {
                     "{change:?}"
                 );
                 match &change.after {
-                    Some(Resource::Pet(pet)) if pet.withdrawn.is_some() => {
+                    Some(Resource::Pet(pet)) if pet.withdrawal.is_some() => {
                         text.push("withdrawn".to_owned());
                     }
                     Some(Resource::Pet(pet)) => {
@@ -168,7 +168,7 @@ pub(super) fn pet_id() -> PetId {
 }
 
 fn place(terms: OrderTerms) -> Command {
-    Command::PlaceOrder(NewOrder::of(pet_id(), terms))
+    Command::PlaceOrder(NewOrder::new(pet_id(), terms))
 }
 
 fn patch(patch: PetPatch, preconditions: Preconditions) -> Command {
@@ -322,15 +322,15 @@ fn an_animal_without_an_open_order_can_be_withdrawn_and_restored() {
 #[test]
 fn a_category_is_created_changed_and_deleted_with_preconditions() {
     let label = |text: &str| Label::new(text.to_owned()).unwrap();
-    let there = Present {
+    let there = PresentState {
         category: Some(Category {
             id: 1,
             label: label("Dogs"),
             version: 2,
         }),
-        ..Present::default()
+        ..PresentState::default()
     };
-    let nothing = Present::default();
+    let nothing = PresentState::default();
     let put = |text, preconditions| Command::PutCategory {
         id: 1,
         label: label(text),

@@ -2,7 +2,7 @@
 
 use petstore_domain::store_area::{
     ChangeType, Command, Contact, Decimal, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus,
-    OrderTerms, Patch, Preconditions, Present, Reason, Resource, decide,
+    OrderTerms, Patch, Preconditions, PresentState, Reason, Resource, decide,
 };
 
 use super::decide::{
@@ -26,13 +26,13 @@ fn orders() -> [(Order, Animal); 7] {
 fn expect_of_orders(command: &Command, expected: [&str; 7]) {
     for ((order, animal), expected) in orders().into_iter().zip(expected) {
         let context = format!("{command:?} of {} with {animal:?}", order.status);
-        let present = Present {
+        let present = PresentState {
             order: Some(order),
             ..present(animal)
         };
         assert_eq!(outcome(command, &present), expected, "{context}");
     }
-    assert_eq!(outcome(command, &Present::default()), "404");
+    assert_eq!(outcome(command, &PresentState::default()), "404");
 }
 
 const IT_ORDER: &str = "transition, shows order";
@@ -102,7 +102,7 @@ fn a_cancelled_order_is_reopened_only_while_its_animal_is_available() {
     ] {
         let order = Some(order(status, false));
         for animal in ANIMALS {
-            let present = Present {
+            let present = PresentState {
                 order: order.clone(),
                 ..present(animal)
             };
@@ -135,7 +135,7 @@ fn a_reopened_order_has_the_end_that_is_given_or_its_old_one_or_the_default() {
             contact: contact.clone(),
             ..order(OrderStatus::Cancelled, false)
         };
-        let present = Present {
+        let present = PresentState {
             order: Some(closed.clone()),
             ..present(Available)
         };
@@ -158,7 +158,7 @@ fn a_reopened_order_has_the_end_that_is_given_or_its_old_one_or_the_default() {
         assert_eq!(pet.order_id, OrderId::new(5));
     }
     let closed = Some(order(OrderStatus::Cancelled, false));
-    let present = Present {
+    let present = PresentState {
         order: closed,
         ..present(Available)
     };
@@ -178,7 +178,7 @@ fn the_contact_of_a_reopened_order_is_due_after_it_closed_again() {
         contact: contact.clone(),
         ..order(OrderStatus::Cancelled, false)
     };
-    let mut present = Present {
+    let mut present = PresentState {
         order: Some(closed),
         ..present(Available)
     };
@@ -222,7 +222,7 @@ fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
             price: Decimal::new(price),
             ..order(status, animal != Available)
         };
-        Present {
+        PresentState {
             order: Some(order),
             ..present(animal)
         }
@@ -259,7 +259,7 @@ fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
     let terms = OrderTerms::Completed;
     let new = NewOrder {
         price: price("-1"),
-        ..NewOrder::of(pet_id(), terms)
+        ..NewOrder::new(pet_id(), terms)
     };
     assert_eq!(
         outcome(&Command::PlaceOrder(new), &present(Available)),
@@ -323,7 +323,7 @@ fn an_order_patch_changes_its_texts_always_and_its_end_while_it_is_reserved() {
     let it = IT_ORDER;
     expect_of_orders(&end(NOW + 600), ["reserved", it, it, it, it, it, it]);
     expect_of_orders(&end(NOW + 60), ["same"; 7]);
-    let present = Present {
+    let present = PresentState {
         order: Some(order(OrderStatus::Reserved, true)),
         ..present(Reserved)
     };

@@ -1,8 +1,8 @@
 //! The rules of values over time.
 
 use petstore_domain::store_area::{
-    FieldDefinition, FieldKind, FieldName, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
-    Label,
+    FieldDefinition, FieldKind, FieldName, FieldPatch, FieldSet, FieldValue, FieldValues, Label,
+    RequestedValue,
 };
 
 fn field(name: &str, kind: FieldKind) -> FieldDefinition {
@@ -33,11 +33,11 @@ fn an_impossible_value_from_before_stays_and_can_be_sent_again_but_not_given_aga
     ];
     let old = FieldValues::new(old.into()).unwrap();
     let apply = |before: &FieldValues, name: &str, value: &str, now: &str| {
-        let patch = FieldPatch::from([(name.to_owned(), Given::Set(text(value)))]);
+        let patch = FieldPatch::from([(name.to_owned(), RequestedValue::Set(text(value)))]);
         fields.apply(before, &patch, now.parse().unwrap())
     };
     let (late, none) = ("2026-12-31T23:59:59Z", &FieldValues::NONE);
-    assert_eq!(fields.problem_of(&old), None);
+    assert_eq!(fields.find_problem(&old), None);
     for (name, value) in [("price", "-5.00"), ("born", "2031-01-01")] {
         assert_eq!(apply(&old, name, value, late).unwrap(), old);
         assert!(apply(none, name, value, late).is_err(), "{name}");

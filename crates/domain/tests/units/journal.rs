@@ -31,7 +31,7 @@ fn a_subject_has_one_spelling() {
 
 #[test]
 fn the_type_of_any_release_names_its_subject() {
-    let of = |text| JournalSubject::of_type(text, Some(1)).map(|subject| subject.to_string());
+    let of = |text| JournalSubject::from_type(text, Some(1)).map(|subject| subject.to_string());
     assert_eq!(of("pet.added"), Some("pet:1".to_owned()));
     assert_eq!(of("photo.taken_down"), Some("photo:1".to_owned()));
     for text in [

@@ -59,10 +59,10 @@ proptest! {
     fn a_generated_key_is_recognised_in_its_own_deployment_only(seed: u64) {
         let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
         prop_assert_eq!(
-            KeyDigest::of_presented(key.reveal(), Deployment::Staging),
+            KeyDigest::from_presented(key.reveal(), Deployment::Staging),
             Some(key.digest())
         );
-        prop_assert_eq!(KeyDigest::of_presented(key.reveal(), Deployment::Production), None);
+        prop_assert_eq!(KeyDigest::from_presented(key.reveal(), Deployment::Production), None);
     }
 
     #[test]
@@ -75,11 +75,11 @@ proptest! {
         let mut text = key.reveal().to_owned();
         text.replace_range(at..=at, &to.to_string());
         prop_assume!(text != key.reveal());
-        prop_assert_eq!(KeyDigest::of_presented(&text, Deployment::Production), None);
+        prop_assert_eq!(KeyDigest::from_presented(&text, Deployment::Production), None);
     }
 
     #[test]
     fn arbitrary_text_is_not_a_key(text: String) {
-        prop_assert_eq!(KeyDigest::of_presented(&text, Deployment::Production), None);
+        prop_assert_eq!(KeyDigest::from_presented(&text, Deployment::Production), None);
     }
 }

@@ -5,7 +5,7 @@ use petstore_domain::store_area::{Logo, NewLogo};
 #[test]
 fn the_path_of_a_logo_names_it() {
     let logo = NewLogo::new(b"png".to_vec(), 512, 7).logo;
-    assert_eq!(Logo::at(&logo.path()), Some(logo));
+    assert_eq!(Logo::from_path(&logo.path()), Some(logo));
     assert!(logo.path().ends_with("200007.png"), "{}", logo.path());
     for other in [
         "",

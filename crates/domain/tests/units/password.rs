@@ -6,7 +6,7 @@ use rand::{SeedableRng, rngs::StdRng};
 #[test]
 fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rules() {
     let name = StaffName::new("Maria Magdalena").unwrap();
-    let chosen = |text: &str| Password::chosen(text, &name).err();
+    let chosen = |text: &str| Password::new(text, &name).err();
     for good in [
         "correct horse battery",
         "aaaaaaaaaaab",
@@ -36,13 +36,13 @@ fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rule
 #[test]
 fn a_hash_is_that_of_one_password_however_it_was_typed() {
     let random = &mut StdRng::seed_from_u64(1);
-    let password = |text| Password::typed(text).unwrap();
+    let password = |text| Password::from_input(text).unwrap();
     let hash = password("caf\u{e9} on the corner").hash(random);
-    assert!(hash.is_of(&password("cafe\u{301} on the corner")));
-    assert!(!hash.is_of(&password("Caf\u{e9} on the corner")));
+    assert!(hash.matches(&password("cafe\u{301} on the corner")));
+    assert!(!hash.matches(&password("Caf\u{e9} on the corner")));
     // With another salt each time.
     let again = password("caf\u{e9} on the corner").hash(random);
     assert_ne!(hash.as_bytes()[16..], again.as_bytes()[16..]);
     assert_eq!(PasswordHash::from_bytes(hash.as_bytes()), Some(hash));
-    assert!(!PasswordHash::of_nobody().is_of(&password("")));
+    assert!(!PasswordHash::unmatchable().matches(&password("")));
 }

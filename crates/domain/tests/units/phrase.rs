@@ -5,7 +5,7 @@ use petstore_domain::{
     PetId, PetName, PetStatus,
     store_area::{
         Age, Choices, FieldDefinition, FieldKind, FieldName, FieldProblem, FieldSet, FieldValue,
-        FieldValues, Label, MOST_WORDS_OF_VALUE, PetQuery, Phrase, value_keys,
+        FieldValues, Label, MAX_VALUE_WORDS, PetQuery, Phrase, value_keys,
     },
 };
 
@@ -16,7 +16,7 @@ fn field(name: &str, kind: FieldKind) -> FieldDefinition {
         let labels = labels.map(|(value, label)| (value.to_owned(), label.to_owned()));
         Choices::new(values)
             .unwrap()
-            .labelled(labels.into())
+            .with_labels(labels.into())
             .unwrap()
     };
     FieldDefinition {
@@ -64,9 +64,9 @@ fn finds(phrase: &str, name: &str, of: &[(&str, &str)]) -> [bool; 2] {
     [false, true].map(|only_public| {
         let phrase = Phrase::new(phrase).unwrap();
         let phrase = if only_public { phrase.public() } else { phrase };
-        let sought = phrase.among(&fields());
+        let sought = phrase.meaning(&fields());
         let name = PetName::new(name.to_owned()).unwrap();
-        sought.has(PetId::new(17).unwrap(), &name, &values(of))
+        sought.matches(PetId::new(17).unwrap(), &name, &values(of))
     })
 }
 
@@ -196,7 +196,7 @@ fn a_phrase_has_64_characters_and_16_words_one_of_them_visible() {
 fn a_value_has_a_key_for_each_of_its_first_words() {
     let words: Vec<_> = (100..180).map(|number| number.to_string()).collect();
     let keys = value_keys(&words.join(" "));
-    assert_eq!(keys.len(), MOST_WORDS_OF_VALUE);
+    assert_eq!(keys.len(), MAX_VALUE_WORDS);
     assert!(keys.iter().all(|key| key.len() <= 64) && keys[63].starts_with("163"));
     assert_eq!(value_keys("* Max"), ["max"]);
     assert_eq!(value_keys("*"), [""; 0]);
@@ -207,11 +207,11 @@ fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     let fields = fields();
     let found = |ends, born: &str| {
         let query = PetQuery {
-            dates: Some(fields.dates("born", ends).unwrap()),
+            dates: Some(fields.date_range("born", ends).unwrap()),
             ..Default::default()
         };
         let name = PetName::new("Luna".to_owned()).unwrap();
-        query.has(PetStatus::Sold, 1, &name, &values(&[("born", born)]))
+        query.matches(PetStatus::Sold, 1, &name, &values(&[("born", born)]))
     };
     let days = [
         "2019-12-31",
@@ -228,7 +228,7 @@ fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     assert_eq!(found([None, to]), [true, true, true, false, true, false]);
     assert_eq!(found([None, None]), [true; 6]);
     assert_eq!(found([to, from]), [false; 6]);
-    let problem = |name, ends| match fields.dates(name, ends).unwrap_err() {
+    let problem = |name, ends| match fields.date_range(name, ends).unwrap_err() {
         FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem) => problem,
     };
     assert!(problem("nothing", [None, to]).starts_with("No field has the name \"nothing\"."));
@@ -270,7 +270,7 @@ fn every_day_of_birth_has_one_age_which_changes_on_the_birthday() {
                 _ => Age::EightOrMore,
             };
             for age in Age::ALL {
-                let range = age.range(&field, today);
+                let range = age.birth_range(&field, today);
                 let is_expected = age == expected || age == Age::UnderThree && years < 3;
                 let is_in = range.from.is_none_or(|from| from <= born)
                     && range.to.is_none_or(|to| born <= to);
@@ -286,7 +286,7 @@ fn every_day_of_birth_has_one_age_which_changes_on_the_birthday() {
 fn a_word_that_is_there_twice_is_looked_for_once() {
     let sought = Phrase::new("b b Bella b bella 7 7 #7")
         .unwrap()
-        .among(&fields());
+        .meaning(&fields());
     let words: Vec<_> = sought
         .words
         .iter()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petstore_domain::{
     RateLimit,
-    rate_limit::{InvalidRateLimit, Meter, Reading},
+    rate_limit::{InvalidRateLimit, Meter, MeterReading},
 };
 use proptest::prelude::*;
 
@@ -52,22 +52,30 @@ fn all_of_the_quota_may_be_used_at_once_and_comes_back_evenly() {
     for remaining in (0..60).rev() {
         let reading = meter.take(limit, start);
         assert_eq!(
-            (reading.within, reading.remaining, reading.more_in),
+            (
+                reading.is_within_limit,
+                reading.remaining,
+                reading.refill_seconds
+            ),
             (true, remaining, 1)
         );
     }
-    let spent = Reading {
+    let spent = MeterReading {
         limit,
-        within: false,
+        is_within_limit: false,
         remaining: 0,
-        more_in: 1,
+        refill_seconds: 1,
     };
     assert_eq!(meter.take(limit, start), spent);
     assert_eq!(meter.take(limit, start + Duration::from_millis(999)), spent);
-    assert!(meter.take(limit, start + Duration::from_secs(1)).within);
+    assert!(
+        meter
+            .take(limit, start + Duration::from_secs(1))
+            .is_within_limit
+    );
     assert_eq!(meter.take(limit, start + Duration::from_secs(1)), spent);
     let later = meter.take(limit, start + Duration::from_mins(2));
-    assert_eq!((later.within, later.remaining), (true, 59));
+    assert_eq!((later.is_within_limit, later.remaining), (true, 59));
 }
 
 #[test]
@@ -77,8 +85,11 @@ fn a_reading_says_when_there_will_be_more() {
     let at = |seconds| meter.take(limit, Duration::from_secs(seconds));
     assert_eq!((at(0).remaining, at(600).remaining), (1, 0));
     let rejected = at(601);
-    assert_eq!((rejected.within, rejected.more_in), (false, 1199));
-    assert!(at(1800).within);
+    assert_eq!(
+        (rejected.is_within_limit, rejected.refill_seconds),
+        (false, 1199)
+    );
+    assert!(at(1800).is_within_limit);
 }
 
 #[test]
@@ -87,10 +98,10 @@ fn a_batch_takes_one_for_each_command_or_nothing() {
     let batch = |commands, seconds| {
         let now = Duration::from_secs(seconds);
         meter.take(limit, now);
-        let Reading {
-            within,
+        let MeterReading {
+            is_within_limit: within,
             remaining,
-            more_in,
+            refill_seconds: more_in,
             ..
         } = meter.take_commands(commands, limit, now);
         (within, remaining, more_in)
@@ -111,7 +122,11 @@ fn a_lowered_limit_counts_earlier_requests() {
     }
     let reading = meter.take(limit("1/min"), Duration::ZERO);
     assert_eq!(
-        (reading.within, reading.remaining, reading.more_in),
+        (
+            reading.is_within_limit,
+            reading.remaining,
+            reading.refill_seconds
+        ),
         (false, 0, 60)
     );
 }
@@ -128,7 +143,7 @@ proptest! {
         for gap in gaps {
             now += Duration::from_millis(gap);
             let reading = meter.take(limit, now);
-            if reading.within {
+            if reading.is_within_limit {
                 taken.push(now);
             }
         }
@@ -147,8 +162,8 @@ proptest! {
         for _ in 1..quota.min(100) {
             reading = meter.take(limit, start);
         }
-        let later = start + Duration::from_secs(reading.more_in);
+        let later = start + Duration::from_secs(reading.refill_seconds);
         let after = meter.take(limit, later);
-        prop_assert!(after.within && after.remaining >= reading.remaining);
+        prop_assert!(after.is_within_limit && after.remaining >= reading.remaining);
     }
 }

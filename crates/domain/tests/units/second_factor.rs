@@ -1,7 +1,7 @@
 //! Codes of an authenticator app, and recovery codes.
 
 use jiff::Timestamp;
-use petstore_domain::staff::{SecondFactor, TotpSecret, recovery_code};
+use petstore_domain::staff::{SecondFactor, TotpSecret, generate_recovery_code};
 use rand::{SeedableRng, rngs::StdRng};
 
 fn at(second: i64) -> Timestamp {
@@ -27,8 +27,11 @@ fn codes_are_those_of_the_standard() {
 #[test]
 fn a_secret_has_one_spelling_that_reads_back() {
     let secret = TotpSecret::from_bytes(b"12345678901234567890").unwrap();
-    assert_eq!(secret.spelled(), "GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ");
-    assert!(TotpSecret::parse(&secret.spelled()) == Some(secret));
+    assert_eq!(
+        secret.setup_key(),
+        "GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ"
+    );
+    assert!(TotpSecret::parse(&secret.setup_key()) == Some(secret));
     for bad in [
         "",
         "GEZD",
@@ -51,7 +54,7 @@ fn a_secret_has_one_spelling_that_reads_back() {
 fn a_code_and_a_recovery_code_are_each_accepted_once() {
     let random = &mut StdRng::seed_from_u64(1);
     let secret = TotpSecret::generate(random);
-    let (recovery, digest) = recovery_code(random);
+    let (recovery, digest) = generate_recovery_code(random);
     let fresh = SecondFactor {
         sealed_secret: vec![],
         last_period: 0,
@@ -67,20 +70,25 @@ fn a_code_and_a_recovery_code_are_each_accepted_once() {
     ] {
         let code = secret.code_at(at(second));
         assert_eq!(
-            fresh.after(&code, &secret, now).is_some(),
+            fresh.with_used_code(&code, &secret, now).is_some(),
             is_valid,
             "{second}"
         );
     }
     let code = secret.code_at(now);
     let used = fresh
-        .after(&format!("{} {}", &code[..3], &code[3..]), &secret, now)
+        .with_used_code(&format!("{} {}", &code[..3], &code[3..]), &secret, now)
         .unwrap();
-    assert_eq!(used.after(&code, &secret, now), None);
-    assert_eq!(used.after(&secret.code_at(at(2970)), &secret, now), None);
-    let used = used.after(&recovery.to_uppercase(), &secret, now).unwrap();
-    assert_eq!(used.after(&recovery, &secret, now), None);
+    assert_eq!(used.with_used_code(&code, &secret, now), None);
+    assert_eq!(
+        used.with_used_code(&secret.code_at(at(2970)), &secret, now),
+        None
+    );
+    let used = used
+        .with_used_code(&recovery.to_uppercase(), &secret, now)
+        .unwrap();
+    assert_eq!(used.with_used_code(&recovery, &secret, now), None);
     for wrong in ["", "12345", "1234567", "abcd-efgh-ijkl-mnop"] {
-        assert_eq!(fresh.after(wrong, &secret, now), None, "{wrong}");
+        assert_eq!(fresh.with_used_code(wrong, &secret, now), None, "{wrong}");
     }
 }

@@ -12,8 +12,8 @@ use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use jiff::Timestamp;
 use petstore_domain::{
     NewPet, PetId, PetRef, PetStatus,
-    store_area::{FieldPatch, Given, is_shortened_number},
-    text::{compared, formulas::without_formulas, integer},
+    store_area::{FieldPatch, RequestedValue, is_shortened_number},
+    text::{comparison_key, formulas::without_formulas, parse_integer},
 };
 
 use super::{
@@ -135,18 +135,20 @@ impl<'s> CsvRows<'s> {
         let category_id = self.cell(columns.category, &mut problems, |text| {
             match &columns.labels {
                 Some(labels) => labelled(labels, text),
-                None => integer(text).ok_or_else(|| invalid_category_id(text)),
+                None => parse_integer(text).ok_or_else(|| invalid_category_id(text)),
             }
         });
         let read_status = |text: &str| match text {
             "" => Ok(PetStatus::default()),
-            _ => compared(text).parse().map_err(|_| invalid_status(text)),
+            _ => comparison_key(text)
+                .parse()
+                .map_err(|_| invalid_status(text)),
         };
         let status = columns
             .status
             .map(|at| self.cell(at, &mut problems, read_status));
         let read_id = |text: &str| {
-            let id = integer(text).and_then(imported).and_then(PetId::new);
+            let id = parse_integer(text).and_then(imported).and_then(PetId::new);
             id.map(Some).ok_or_else(|| invalid_id(text))
         };
         let id = columns
@@ -156,10 +158,16 @@ impl<'s> CsvRows<'s> {
         for (at, field) in &columns.fields {
             fields.extend(self.cell(*at, &mut problems, |text| {
                 // Which days are in the future, the import knows.
-                match field.accepted(&field.spelled(field.in_cell(text)), Timestamp::MAX) {
+                match field.validate(
+                    &field.resolve_choice(field.parse_cell(text)),
+                    Timestamp::MAX,
+                ) {
                     _ if text.is_empty() => Ok(None),
                     _ if field.is_unique && is_shortened_number(text) => Err(shortened(text)),
-                    Some(value) => Ok(Some((field.name.as_str().to_owned(), Given::Set(value)))),
+                    Some(value) => Ok(Some((
+                        field.name.as_str().to_owned(),
+                        RequestedValue::Set(value),
+                    ))),
                     None => Err(format!("{}, but was {}", field.rule(), quoted(text))),
                 }
             }));

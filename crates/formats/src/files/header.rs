@@ -68,7 +68,7 @@ impl FromStr for Mapping {
         })?;
         let member = KNOWN
             .into_iter()
-            .find(|known| text::heading(known) == text::heading(name));
+            .find(|known| text::heading_key(known) == text::heading_key(name));
         let name = member.unwrap_or(name);
         if member.is_none() && FieldName::new(name).is_none() {
             return Err(format!("{name:?} is not one of the names: {names}"));
@@ -203,12 +203,12 @@ impl Headings {
         if let Some(exactly) = names.iter().position(|&known| known == name) {
             return Ok(Some(exactly));
         }
-        let key = text::heading(heading);
+        let key = text::heading_key(heading);
         let label = |at: usize| self.fields.get(at.checked_sub(KNOWN.len())?);
         let mut meant = names.iter().enumerate().filter(|(at, name)| {
             let is_label =
-                label(*at).is_some_and(|field| text::heading(field.label.as_str()) == key);
-            is_label || text::heading(name) == key
+                label(*at).is_some_and(|field| text::heading_key(field.label.as_str()) == key);
+            is_label || text::heading_key(name) == key
         });
         let first = meant.next();
         // A field can have the name of a member, which comes first.

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt, io, ops::ControlFlow};
 use petstore_domain::{
     NewPet, PetId, PetName, PetRef, PetStatus,
     store_area::{FieldDefinition, FieldPatch, Profile, Resource},
-    text::compared,
+    text::comparison_key,
 };
 
 use crate::json::members::UP_TO_HIGHEST_IMPORTED;
@@ -155,7 +155,7 @@ const MOST_LABELS: usize = 10_000;
 
 /// Adds a category. Breaks if there are too many.
 pub fn add_label(labels: &mut Labels, id: i64, label: &str) -> ControlFlow<()> {
-    labels.entry(compared(label)).or_default().push(id);
+    labels.entry(comparison_key(label)).or_default().push(id);
     if labels.len() <= MOST_LABELS {
         return ControlFlow::Continue(());
     }
@@ -167,22 +167,26 @@ pub fn add_label(labels: &mut Labels, id: i64, label: &str) -> ControlFlow<()> {
 pub(super) fn labelled(labels: &Labels, label: &str) -> Result<i64, String> {
     const INSTEAD: &str = "use a column categoryId with numbers";
     let found = quoted(label);
-    Err(match labels.get(&compared(label)).map(Vec::as_slice) {
-        Some([id]) => return Ok(*id),
-        Some([one, other, ..]) => {
-            format!("{found} is the label of the categories {one} and {other}; {INSTEAD}")
-        }
-        _ if labels.is_empty() => {
-            format!("must be the label of a category, but there are none, or too many; {INSTEAD}")
-        }
-        _ => {
-            let some: Vec<String> = labels.keys().take(10).map(|label| quoted(label)).collect();
-            format!(
-                "must be a label of a category, such as {}, but was {found}",
-                some.join(", ")
-            )
-        }
-    })
+    Err(
+        match labels.get(&comparison_key(label)).map(Vec::as_slice) {
+            Some([id]) => return Ok(*id),
+            Some([one, other, ..]) => {
+                format!("{found} is the label of the categories {one} and {other}; {INSTEAD}")
+            }
+            _ if labels.is_empty() => {
+                format!(
+                    "must be the label of a category, but there are none, or too many; {INSTEAD}"
+                )
+            }
+            _ => {
+                let some: Vec<String> = labels.keys().take(10).map(|label| quoted(label)).collect();
+                format!(
+                    "must be a label of a category, such as {}, but was {found}",
+                    some.join(", ")
+                )
+            }
+        },
+    )
 }
 
 /// `found` is the value in the file.

@@ -33,7 +33,7 @@ struct ChoiceLabels(BTreeMap<String, String>);
 struct Position(i64);
 
 values! {
-    FieldName: Self::IS, |value| Self::new(&super::string(value)?);
+    FieldName: Self::RULE, |value| Self::new(&super::string(value)?);
     Choices: "an array of 1 to 100 strings, each of 1 to 64 characters without U+0000, which differ in \
               more than their case", |value| choices(value), json!({ "type": "array" });
     ChoiceLabels: LABELS_ARE, |value| choice_labels(value).map(Self), json!({ "type": "object" });
@@ -71,11 +71,14 @@ pub fn read_field(
     members: &Members<'_>,
 ) -> Result<Option<FieldDefinition>, Invalid> {
     let input: FieldInput = members.read()?;
-    let labels = input.choice_labels.set().map(|ChoiceLabels(labels)| labels);
-    let choices = match (input.choices.set(), labels) {
+    let labels = input
+        .choice_labels
+        .into_value()
+        .map(|ChoiceLabels(labels)| labels);
+    let choices = match (input.choices.into_value(), labels) {
         (Some(choices), Some(labels)) => Some(
             choices
-                .labelled(labels)
+                .with_labels(labels)
                 .ok_or_else(|| Invalid::of(&format!("choiceLabels must be {LABELS_ARE}.")))?,
         ),
         (None, Some(_)) => {
@@ -118,7 +121,7 @@ pub fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     object.put("label", &field.label);
     object.put("kind", &field.kind);
     object.or_null("choices", field.choices.as_ref(), |object, choices| {
-        object.texts("choices", choices.all().iter().map(String::as_str));
+        object.texts("choices", choices.values().iter().map(String::as_str));
     });
     object.or_null("choiceLabels", field.choices.as_ref(), |object, choices| {
         object

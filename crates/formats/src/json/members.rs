@@ -205,7 +205,7 @@ pub use values;
 macro_rules! words {
     ($($type:ty),+) => {
         values! {
-            $($type: <$type>::from_str("").err().map(UnknownWord::expected).unwrap_or_default(), |value| string(value)?.parse().ok(),
+            $($type: <$type>::from_str("").err().map(UnknownWord::expected_names).unwrap_or_default(), |value| string(value)?.parse().ok(),
                 keywords_of_words(&<$type>::ALL.map(<$type>::as_str));)+
         }
     };

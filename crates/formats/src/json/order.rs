@@ -94,7 +94,7 @@ impl PlaceOrder {
             reference,
             note,
             price,
-            contact: contact.set(),
+            contact: contact.into_value(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use memchr::{memchr, memmem};
 use petstore_domain::{
     PetId,
-    clock::at_millisecond,
+    clock::timestamp_from_milliseconds,
     store_area::{AltText, Focus, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
 };
 use serde::Deserialize;
@@ -67,12 +67,12 @@ pub fn read_photos(stored: &str) -> Option<Photos> {
                 Some(point) => Some(Focus::new(point)?),
                 None => None,
             },
-            added_at: at_millisecond(stored.added_at)?,
+            added_at: timestamp_from_milliseconds(stored.added_at)?,
         })
     };
     let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
     let all = all.into_iter().map(photo).collect::<Option<_>>()?;
-    Some(Photos::stored(all, stored.to_owned()))
+    Some(Photos::from_stored(all, stored.to_owned()))
 }
 
 /// A photo as [`write_photo`] writes it. Its URLs, position and animal follow from where it is.

@@ -22,7 +22,7 @@ bodies! {
 macro_rules! texts {
     ($($text:ty),+) => {
         values! {
-            $($text: Self::IS, |value| Self::new(super::string(value)?), json!({ "type": "string" });)+
+            $($text: Self::RULE, |value| Self::new(super::string(value)?), json!({ "type": "string" });)+
         }
     };
 }
@@ -66,7 +66,7 @@ pub fn stored_profile(text: &str, version: i64) -> Option<Profile> {
     let patch: ProfilePatch = members.read().ok()?;
     Some(Profile {
         version,
-        ..Profile::default().changed_by(&patch)
+        ..Profile::default().with_patch(&patch)
     })
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
     let logo: Option<File> = members.optional("logo")?;
     let profile = Profile {
         version,
-        ..Profile::default().changed_by(&members.read()?)
+        ..Profile::default().with_patch(&members.read()?)
     };
     Ok((profile, logo.map(|File(png)| png)))
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use petstore_domain::{
     NewPet, PetName, PetStatus,
     store_area::{
-        FieldPatch, FieldValue, FieldValues, Given, PetPatch, Photos, StorePet, Withdrawal,
+        FieldPatch, FieldValue, FieldValues, PetPatch, Photos, RequestedValue, StorePet, Withdrawal,
     },
 };
 use serde_json::{json, value::RawValue};
@@ -42,7 +42,10 @@ impl AddPet {
             status,
             fields,
         } = self;
-        if let Some((name, _)) = fields.iter().find(|(_, given)| **given == Given::Clear) {
+        if let Some((name, _)) = fields
+            .iter()
+            .find(|(_, given)| **given == RequestedValue::Clear)
+        {
             let shown: String = name.chars().take(40).collect();
             return Err(Invalid::Value(format!(
                 "fields.{shown} must not be null; leave it out."
@@ -114,8 +117,11 @@ impl Member for FieldValues {
 
 fn fields(value: &RawValue) -> Option<FieldPatch> {
     let given = |(name, value): (_, &RawValue)| match value.get() {
-        "null" => (name, Given::Clear),
-        _ => (name, field_value(value).map_or(Given::Other, Given::Set)),
+        "null" => (name, RequestedValue::Clear),
+        _ => (
+            name,
+            field_value(value).map_or(RequestedValue::Invalid, RequestedValue::Set),
+        ),
     };
     let members = super::members(value.get().as_bytes(), "fields").ok()?;
     Some(members.into_iter().map(given).collect())
@@ -133,14 +139,14 @@ fn field_value(value: &RawValue) -> Option<FieldValue> {
 
 /// Returns the values of a new animal in a file. `None` if one is null, or if it is not an object.
 pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
-    fields(object).filter(|given| given.values().all(|given| *given != Given::Clear))
+    fields(object).filter(|given| given.values().all(|given| *given != RequestedValue::Clear))
 }
 
 /// Returns the values of an animal as a store keeps them. `None` if they are too long, or if one is
 /// no value of any kind.
 pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
-    FieldValues::stored(values_of(members)?, stored.to_owned())
+    FieldValues::from_stored(values_of(members)?, stored.to_owned())
 }
 
 /// Returns the values in an object, in the order of its members.
@@ -177,16 +183,16 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         created_at: members.nullable("createdAt")?,
         updated_at: members.nullable("updatedAt")?,
         order_id: members.nullable("orderId")?,
-        withdrawn: members.nullable("withdrawn")?,
+        withdrawal: members.nullable("withdrawn")?,
         fields: Member::in_file(&members, "fields")?,
         photos: Photos::NONE,
     };
-    if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawn.is_some()) {
+    if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawal.is_some()) {
         return Err(Invalid::of(
             "orderId must be null, except for a pending animal in the catalogue",
         ));
     }
-    if pet.withdrawn.is_some() && pet.updated_at.is_none() {
+    if pet.withdrawal.is_some() && pet.updated_at.is_none() {
         return Err(Invalid::of(
             "updatedAt must not be null for a withdrawn animal",
         ));
@@ -229,9 +235,13 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
         object.put("updatedAt", &pet.updated_at);
     }
     object.put("orderId", &pet.order_id);
-    object.or_null("withdrawn", pet.withdrawn.as_ref(), |object, withdrawal| {
-        withdrawal.write(object.name("withdrawn"), Readers::All);
-    });
+    object.or_null(
+        "withdrawn",
+        pet.withdrawal.as_ref(),
+        |object, withdrawal| {
+            withdrawal.write(object.name("withdrawn"), Readers::All);
+        },
+    );
     object.raw_or_null("fields", Some(pet.fields.as_json()));
     write_photos(object.name("photos"), pet.id, &pet.photos);
     object.end();

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-pub use petstore_domain::clock::to_milliseconds;
+pub use petstore_domain::clock::truncate_to_milliseconds;
 
 /// Parses a time of RFC 3339 with any offset, as a store keeps it. Drops digits after the
 /// milliseconds. A leap second is at the end of a day of UTC (RFC 3339, section 5.7). The last hours
@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Option<Timestamp> {
             .map(|_| Timestamp::MAX)
     })?;
     let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
-    (!seconds.ends_with(":60") || is_end_of_day).then(|| to_milliseconds(time))
+    (!seconds.ends_with(":60") || is_end_of_day).then(|| truncate_to_milliseconds(time))
 }
 
 fn fits_offset(offset: &str) -> bool {
@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
     use crate::json::Object;
-    use petstore_domain::clock::at_millisecond;
+    use petstore_domain::clock::timestamp_from_milliseconds;
 
     #[test]
     fn a_time_has_the_form_of_rfc_3339_and_any_offset() {
@@ -117,7 +117,7 @@ mod tests {
                 T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,12})?(Z|[+-][0-2][0-9]:[0-5][0-9])"
         ) {
             if let Some(time) = parse(&text) {
-                prop_assert_eq!(at_millisecond(time.as_millisecond()), Some(time));
+                prop_assert_eq!(timestamp_from_milliseconds(time.as_millisecond()), Some(time));
                 let mut written = Vec::new();
                 Object::begin(&mut written).time("", time);
                 let written = std::str::from_utf8(&written[5..written.len() - 1]).unwrap();
@@ -135,9 +135,9 @@ mod tests {
             millisecond in 0..1000_i32,
         ) {
             let time = Timestamp::new(second, millisecond * 1_000_000).unwrap();
-            let stored = at_millisecond(time.as_millisecond()).unwrap();
+            let stored = timestamp_from_milliseconds(time.as_millisecond()).unwrap();
             prop_assert_eq!(parse(&stored.to_string()), Some(stored));
-            prop_assert_eq!(to_milliseconds(time), stored);
+            prop_assert_eq!(truncate_to_milliseconds(time), stored);
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn what_is_smaller_than_a_millisecond_is_dropped() {
         let time: Timestamp = "2026-12-06T10:00:00.1239Z".parse().unwrap();
         assert_eq!(
-            to_milliseconds(time).to_string(),
+            truncate_to_milliseconds(time).to_string(),
             "2026-12-06T10:00:00.123Z"
         );
     }

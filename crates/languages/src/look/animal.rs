@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use petstore_domain::{
     PetId, PetStatus,
     store_area::{Currency, FieldDefinition, FieldKind, FieldSet, FieldValue, Photo, StorePet},
-    text::readable::{LONG, SHORT, is_visible, readable},
+    text::readable::{LONG_LENGTH, SHORT_LENGTH, is_visible, readable},
 };
 
 use super::age::age;
@@ -78,12 +78,12 @@ impl<'a> Animal<'a> {
 
     /// Returns its name for a list, in a form that people can read.
     pub fn short_name(&self) -> String {
-        readable_name(self.name, SHORT)
+        readable_name(self.name, SHORT_LENGTH)
     }
 
     /// Returns its name for its own page, in a form that people can read.
     pub fn long_name(&self) -> String {
-        readable_name(self.name, LONG)
+        readable_name(self.name, LONG_LENGTH)
     }
 
     /// Returns the text in the field with this name, if the field is of one of these kinds.
@@ -194,7 +194,7 @@ impl<'a> Animal<'a> {
     /// Returns the alternative text of a photo at this position, from 0.
     pub fn alt(&self, position: usize, photo: &Photo) -> String {
         if let Some(alt) = &photo.alt {
-            return readable(alt.as_str(), LONG);
+            return readable(alt.as_str(), LONG_LENGTH);
         }
         texts().photo(
             position + 1,
@@ -216,7 +216,10 @@ pub fn readable_name(name: &str, longest: usize) -> String {
 
 /// Returns the label of a field in a form that people can read.
 pub fn label_of(field: &FieldDefinition) -> String {
-    languages::fee_label(field).map_or_else(|| readable(field.label.as_str(), SHORT), str::to_owned)
+    languages::fee_label(field).map_or_else(
+        || readable(field.label.as_str(), SHORT_LENGTH),
+        str::to_owned,
+    )
 }
 
 /// Returns a value on one line, in a form that people can read.
@@ -226,7 +229,7 @@ pub fn value_text(field: &FieldDefinition, value: &FieldValue) -> String {
             .parse()
             .map_or_else(|_| readable(text, SHORT), |date| numbers().date(date)),
         (FieldKind::Decimal, FieldValue::Text(text)) => numbers().number(text),
-        (_, FieldValue::Text(text)) => readable(field.shown(text), LONG),
+        (_, FieldValue::Text(text)) => readable(field.display_text(text), LONG_LENGTH),
         (_, FieldValue::Integer(number)) => number.to_string(),
         (_, FieldValue::Boolean(true)) => texts().yes.to_owned(),
         (_, FieldValue::Boolean(false)) => texts().no.to_owned(),
@@ -252,8 +255,8 @@ mod tests {
             alt: None,
             added_at,
         };
-        assert_eq!(photo.within(PhotoSize::Medium), (960, 540));
-        assert_eq!(photo.within(PhotoSize::Small), (320, 180));
+        assert_eq!(photo.dimensions(PhotoSize::Medium), (960, 540));
+        assert_eq!(photo.dimensions(PhotoSize::Small), (320, 180));
         let alt = AltText::new("At\u{1}home".to_owned());
         let flat = Photo {
             width: 200,
@@ -262,16 +265,16 @@ mod tests {
             ..photo
         };
         // Never enlarged.
-        assert_eq!(flat.within(PhotoSize::Medium), (200, 1));
+        assert_eq!(flat.dimensions(PhotoSize::Medium), (200, 1));
         let flat = Photo { width: 640, ..flat };
-        assert_eq!(flat.within(PhotoSize::Small), (320, 1));
+        assert_eq!(flat.dimensions(PhotoSize::Small), (320, 1));
         let name = PetName::new("Luna".to_owned()).unwrap();
         let new = NewPet {
             name,
             category_id: 1,
             status: PetStatus::Available,
         };
-        let pet = StorePet::added(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
+        let pet = StorePet::new(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
         let fields = FieldSet::default();
         let animal = Animal::public(&pet, &fields);
         assert_eq!(animal.alt(1, &flat), "At\u{fffd}home");

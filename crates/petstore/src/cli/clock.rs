@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use petstore_domain::{
     Actor, Clock as _, SystemClock, WriteContext,
-    clock::to_milliseconds,
+    clock::truncate_to_milliseconds,
     store_area::{Act, ActType, JournalSubject, SubjectKind},
 };
 use petstore_store::{OpenMode, confirmed_clock::is_near};
@@ -54,7 +54,7 @@ pub(super) fn check_date() -> anyhow::Result<()> {
 impl Clock {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
-        let now = to_milliseconds(SystemClock.now());
+        let now = truncate_to_milliseconds(SystemClock.now());
         let mut confirmed = store
             .confirmed_time(now)
             .await

@@ -12,8 +12,8 @@ use petstore_domain::{
     StaffName, StoredResponse, SystemClock, WriteContext,
     staff::{Password, StaffChange, StaffMember, Token},
     store_area::{
-        ActType, Command, Contact, FieldValue, FirstStep, Given, Label, Language, NewOrder,
-        NewPhoto, OrderTerms, Preconditions, ProfileChange, ProfilePatch,
+        ActType, Command, Contact, FieldValue, FirstStep, Label, Language, NewOrder, NewPhoto,
+        OrderTerms, Preconditions, ProfileChange, ProfilePatch, RequestedValue,
     },
 };
 use petstore_formats::json::members::{Body, Members};
@@ -156,7 +156,7 @@ impl Filling<'_> {
         let mut random = runtime::random();
         let mut staff = Vec::new();
         let now = self.days_ago(OPENED)?;
-        let hash = Password::typed(password)
+        let hash = Password::from_input(password)
             .context("a password")?
             .hash(&mut random);
         for (name, role) in self
@@ -291,7 +291,7 @@ impl Filling<'_> {
             .chain(texts)
             .cloned()
             .chain([born, microchip]);
-        let set = values.map(|value| Given::Set(FieldValue::Text(value)));
+        let set = values.map(|value| RequestedValue::Set(FieldValue::Text(value)));
         let fields = FIELDS.map(str::to_owned).into_iter().zip(set).collect();
         let name = PetName::new(name.clone()).context("the name of an animal")?;
         let pet = NewPet {
@@ -303,7 +303,7 @@ impl Filling<'_> {
     }
 
     fn order(id: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
-        let order = NewOrder::of(PetId::new(id).context("the number of an animal")?, terms);
+        let order = NewOrder::new(PetId::new(id).context("the number of an animal")?, terms);
         Ok(Command::PlaceOrder(NewOrder {
             contact: customer.and_then(Contact::new),
             ..order

@@ -118,7 +118,7 @@ impl Staff {
                 let token = Token::generate(&mut super::runtime::random());
                 let member = find(store, &name).await?;
                 let change = member.change(|of| of.reset(&token, now), ActType::StaffReset);
-                write(store, change.ending(EndedSessions::All), now).await?;
+                write(store, change.with_ended_sessions(EndedSessions::All), now).await?;
                 show(&token, &console, &name, database)
             }
             Command::Link {
@@ -143,7 +143,7 @@ impl Staff {
                 }
                 let member = find(store, &name).await?;
                 let change = member.change(|of| of.with_identity(identity), ActType::StaffLinked);
-                write(store, change.ending(EndedSessions::All), now).await?;
+                write(store, change.with_ended_sessions(EndedSessions::All), now).await?;
                 let name = name.as_str();
                 let issuer = oidc_issuer.as_str();
                 super::output::print_message(&format!(
@@ -153,8 +153,8 @@ impl Staff {
             }
             Command::Disable { name } => {
                 let member = find(store, &name).await?;
-                let change = member.change(|of| of.disabled(now), ActType::StaffDisabled);
-                write(store, change.ending(EndedSessions::All), now).await?;
+                let change = member.change(|of| of.disable(now), ActType::StaffDisabled);
+                write(store, change.with_ended_sessions(EndedSessions::All), now).await?;
                 super::output::print_message(&format!(
                     "Member {} in {database} can no longer sign in.",
                     name.as_str()

@@ -109,7 +109,7 @@ async fn a_cluster_with_the_first_schema_is_migrated_and_its_keys_work() {
     let database = fresh_url().await;
     let cluster = connect(&database).await;
     cluster.batch_execute(FIRST_POSTGRES_SCHEMA).await.unwrap();
-    let digest = KeyDigest::of_presented(WRITER, Deployment::Production).unwrap();
+    let digest = KeyDigest::from_presented(WRITER, Deployment::Production).unwrap();
     let insert = "INSERT INTO api_keys (digest, name, scope, deployment, created_at)
         VALUES ($1, 'writer', 'write', 'production', 1)";
     cluster

@@ -21,7 +21,7 @@ fn declared() -> Value {
 fn has_label(value: &str, label: &str) -> bool {
     let choices = Choices::new(vec!["Calm".to_owned()]).unwrap();
     choices
-        .labelled([(value.to_owned(), label.to_owned())].into())
+        .with_labels([(value.to_owned(), label.to_owned())].into())
         .is_some()
 }
 
@@ -138,13 +138,13 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ),
         (
             "/parameters/PhraseFilter/schema/maxLength",
-            size(Phrase::LENGTH),
+            size(Phrase::MAX_LENGTH),
         ),
         // Both ends of a range.
         ("/parameters/DateFilter/schema/maxProperties", 2),
         (
             "/parameters/FieldFilter/schema/maxProperties",
-            size(PetQuery::MOST_VALUES),
+            size(PetQuery::MAX_VALUE_FILTERS),
         ),
         (
             "/schemas/FieldValues/maxProperties",
@@ -214,7 +214,7 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
     assert!(many(most).is_some() && many(most + 1).is_none());
     let labelled = |count: u64| {
         let labels = (0..count).map(|number| (number.to_string(), format!("label {number}")));
-        many(1).unwrap().labelled(labels.collect())
+        many(1).unwrap().with_labels(labels.collect())
     };
     let most = declared_limits["/schemas/ChoiceLabels/maxProperties"];
     assert!(labelled(most).is_some() && labelled(most + 1).is_none());
@@ -271,7 +271,7 @@ fn the_limits_in_the_table_for_users_are_those_of_the_code() {
             "Values of all fields of an animal, as JSON",
             size(FieldValues::MAX_LENGTH),
         ),
-        ("Fields in a search", size(PetQuery::MOST_VALUES)),
+        ("Fields in a search", size(PetQuery::MAX_VALUE_FILTERS)),
         ("Photos of an animal", size(Photos::MAX)),
         (
             "A picture that is sent",

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use petstore_domain::store_area::{Command, Owner, UniqueKey};
+use petstore_domain::store_area::{Command, UniqueKey, UniqueValueOwner};
 use petstore_store::{
     admin::fields::{LIST, read_field_set},
     columns::Value,
@@ -98,7 +98,7 @@ async fn query_owners(
 pub(super) struct FieldWrites {
     /// The version of the fields that the decisions are based on; 0 if they needed no fields.
     version: i64,
-    owners: BTreeMap<Owner, Versions<()>>,
+    owners: BTreeMap<UniqueValueOwner, Versions<()>>,
     /// The fields that got values while they are examined.
     examined_fields: BTreeSet<String>,
 }

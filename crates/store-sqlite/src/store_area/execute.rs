@@ -2,7 +2,7 @@
 
 use petstore_domain::{
     PetId, PetStatus, WriteContext,
-    clock::to_milliseconds,
+    clock::truncate_to_milliseconds,
     store_area::{Command, OrderId, OrderStatus, Subject},
 };
 use petstore_store::{

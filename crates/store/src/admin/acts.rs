@@ -67,8 +67,8 @@ pub(super) fn parse_act(kind: &str, subject: Option<i64>, details: &str) -> Opti
     }
 
     Some(Act {
-        kind: Word::of(kind),
-        subject: JournalSubject::of_type(kind, subject)?,
+        kind: Word::from_name(kind),
+        subject: JournalSubject::from_type(kind, subject)?,
         details,
     })
 }

@@ -163,12 +163,12 @@ fn read_act<R: Columns>(row: &R) -> Result<PositionedEntry, R::Error> {
 /// Reads the change in a row of the log, whose columns are [`crate::journal_rows::change_columns!`].
 pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
-    let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::of_type(kind, id))?;
+    let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::from_type(kind, id))?;
     let is_order = subject.kind == SubjectKind::Order;
     Ok(JournalEntry {
         seq: row.value(0)?,
         at: row.time(1)?,
-        kind: row.parsed(2, |kind| Some(Word::of(kind)))?,
+        kind: row.parsed(2, |kind| Some(Word::from_name(kind)))?,
         subject,
         version: row.value(4)?,
         pet: row.value(5)?,
@@ -208,7 +208,7 @@ fn complete_order(order: &mut String) {
 /// Reads the actor in three columns: its kind, number and name.
 fn read_actor<R: Columns>(row: &R, first_column: usize) -> Result<NamedActor, R::Error> {
     let id = row.value(first_column + 1)?;
-    let actor = row.parsed(first_column, |kind| Actor::of(kind, id))?;
+    let actor = row.parsed(first_column, |kind| Actor::from_kind_and_id(kind, id))?;
     Ok(NamedActor {
         actor,
         name: read_text(row, first_column + 2)?,

@@ -5,7 +5,7 @@ use std::{convert::Infallible, slice};
 use jiff::Timestamp;
 use petstore_domain::{
     Actor, WriteContext,
-    store_area::{Attempt, DeliveryUpdate, Lease, Progress, TestMessage, Waiting},
+    store_area::{Attempt, DeliveryProgress, DeliveryUpdate, Lease, TestMessage, WaitingMessage},
 };
 
 use super::{Parameter, Sql, Values, acts::record_act, values};
@@ -64,7 +64,7 @@ pub(super) async fn save_updates<S: Sql>(
 
     let mut renewals: Vec<Values<'_>> = Vec::with_capacity(updates.len());
     for (_, update) in &ordered_updates {
-        let DeliveryUpdate { seen, lease, .. } = update;
+        let DeliveryUpdate { seen_lease: seen, lease, .. } = update;
         renewals.push(values![
             update.webhook,
             seen.holder,
@@ -103,7 +103,7 @@ async fn save_without_renewal<S: Sql>(
         return Ok(false);
     }
 
-    let beat_after_change = update.seen.beat + 1;
+    let beat_after_change = update.seen_lease.beat + 1;
     let ended_count = connection
         .execute(
             END_LEASE_AFTER_ONE_CHANGE,
@@ -153,9 +153,9 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
 async fn save_progress<S: Sql>(
     connection: &mut S,
     webhook: i64,
-    progress: &Progress,
+    progress: &DeliveryProgress,
 ) -> Result<(), S::Error> {
-    let Progress {
+    let DeliveryProgress {
         cursor,
         last,
         failing_since,
@@ -171,11 +171,11 @@ async fn save_progress<S: Sql>(
 async fn save_waiting<S: Sql>(
     connection: &mut S,
     webhook: i64,
-    messages: &[Waiting],
+    messages: &[WaitingMessage],
 ) -> Result<(), S::Error> {
     let mut rows: Vec<Values<'_>> = Vec::with_capacity(messages.len());
     for message in messages {
-        let Waiting {
+        let WaitingMessage {
             seq,
             previous,
             lane,
@@ -245,9 +245,9 @@ async fn add_attempts<S: Sql>(
 }
 
 /// Reads the message in a row of [`WAITING`].
-pub(super) fn read_waiting<R: Columns>(row: &R) -> Result<Waiting, R::Error> {
+pub(super) fn read_waiting<R: Columns>(row: &R) -> Result<WaitingMessage, R::Error> {
     let failures: i64 = row.value(3)?;
-    Ok(Waiting {
+    Ok(WaitingMessage {
         seq: row.value(0)?,
         previous: row.value(1)?,
         lane: row.value(2)?,

@@ -6,7 +6,8 @@ use futures_util::FutureExt;
 use petstore_domain::{
     PetId, StoredResponse, WriteContext,
     store_area::{
-        Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label, Owner, UniqueKey,
+        Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label, UniqueKey,
+        UniqueValueOwner,
     },
 };
 
@@ -65,7 +66,7 @@ Fields {
 
     /// Reads the first animals that have a unique value together with another animal. The animals with one value
     /// follow each other. A migration found them when values began to be compared without separators.
-    async fn shared_values(&self) -> Vec<Owner> {
+    async fn shared_values(&self) -> Vec<UniqueValueOwner> {
         self.list(SHARED, values![MAX_SHARED_VALUES], read_owner).await
     }
 
@@ -163,7 +164,7 @@ fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
         return Ok(Some(choices));
     };
     // The previous release changes choices without their labels, so the labels may not fit the choices.
-    let labelled_choices = choices.clone().labelled(labels);
+    let labelled_choices = choices.clone().with_labels(labels);
     Ok(Some(labelled_choices.unwrap_or(choices)))
 }
 
@@ -186,7 +187,7 @@ async fn begin_examination<S: Sql>(
 fn have_successive_versions(changes: &[FieldChange]) -> bool {
     changes
         .windows(2)
-        .all(|pair| pair[1].seen == pair[0].seen + 1)
+        .all(|pair| pair[1].seen_version == pair[0].seen_version + 1)
 }
 
 /// Makes the changes. Returns [`WriteOutcome::Stale`] if one of them cannot be made.
@@ -199,7 +200,7 @@ async fn write_changes<S: Sql>(
         return Ok(Some(WriteOutcome::Stale));
     }
     for FieldChange {
-        seen,
+        seen_version: seen,
         name,
         after,
         must_be_unused,
@@ -226,7 +227,7 @@ pub async fn save_field<S: Sql>(
     field: &FieldDefinition,
 ) -> Result<u64, S::Error> {
     let choices = field.choices.as_ref();
-    let choices_json = choices.map(|choices| serde_json::json!(choices.all()).to_string());
+    let choices_json = choices.map(|choices| serde_json::json!(choices.values()).to_string());
     let labels_json = match choices.map(Choices::labels) {
         Some(labels) if !labels.is_empty() => Some(serde_json::json!(labels).to_string()),
         _ => None,

@@ -154,8 +154,8 @@ async fn insert_key<S: Sql>(
             &[
                 &&key.digest.as_bytes()[..],
                 &key.name,
-                &key.scope.in_contract().as_str(),
-                &key.scope.in_store_area(),
+                &key.scope.contract_scope().as_str(),
+                &key.scope.store_area_name(),
                 &key.deployment.as_str(),
                 &now.as_second(),
                 &key.expires_at.map(Timestamp::as_second),

@@ -94,14 +94,14 @@ impl Plans {
     /// Returns the list of animals for a query without a search.
     pub(super) fn pet_page(&self, query: &PetQuery) -> &str {
         // Their positions in `STATUSES`.
-        let statuses = match (query.status, query.on_offer) {
+        let statuses = match (query.status, query.is_on_offer) {
             (None, false) => 0,
             (None, true) => 1,
             (Some(PetStatus::Available), _) => 2,
             (Some(PetStatus::Pending), _) => 3,
             (Some(PetStatus::Sold), _) => 4,
         };
-        &self.pets[usize::from(query.withdrawn)][statuses][usize::from(query.newest_first)]
+        &self.pets[usize::from(query.is_withdrawn)][statuses][usize::from(query.newest_first)]
     }
 
     /// Makes the lists of orders. `select_page` makes a statement for a filter, and for whether the newest come

@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
-    IdempotentRequest, StoredResponse, WriteContext, idempotency::REMEMBERED_FOR_MARKS,
+    IdempotentRequest, StoredResponse, WriteContext, idempotency::MARKS_UNTIL_FORGOTTEN,
     store_area::Act,
 };
 
@@ -73,7 +73,7 @@ async fn add_mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, 
     if let Some(seen) = seen {
         connection.execute(MARK, &[&seen]).await?;
         connection
-            .execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)])
+            .execute(FORGET_MARKS, &[&(seen - MARKS_UNTIL_FORGOTTEN)])
             .await?;
     }
     connection.number(NEWEST_MARK, &[]).await

@@ -12,7 +12,7 @@ use std::{iter, ops::Range};
 use futures_util::FutureExt;
 use petstore_domain::{
     PetId, PetName, PetStatus,
-    store_area::{FieldValues, PetQuery, Sought, StorePet},
+    store_area::{FieldValues, PetQuery, PhraseMeaning, StorePet},
 };
 use roaring::RoaringTreemap;
 
@@ -71,7 +71,7 @@ pub(super) async fn count_up_to<S: Sql>(
 /// Returns the statements for the table that has the animals of a query.
 fn statements<S: Sql>(query: &PetQuery) -> &'static Search {
     let [in_catalogue, withdrawn] = &S::plans().search;
-    if query.withdrawn {
+    if query.is_withdrawn {
         withdrawn
     } else {
         in_catalogue
@@ -113,7 +113,7 @@ async fn find_first<S: Sql>(
 ) -> Result<Vec<PetId>, S::Error> {
     let order = SearchOrder::new(query);
     let sought = match &query.phrase {
-        Some(phrase) => Some(phrase.among(&fields::read_fields(connection).await?)),
+        Some(phrase) => Some(phrase.meaning(&fields::read_fields(connection).await?)),
         None => None,
     };
     let unmerged = find_unmerged(connection, query, sought.as_ref(), order, max_count).await?;
@@ -197,7 +197,7 @@ struct UnmergedPets {
 async fn find_unmerged<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
-    sought: Option<&Sought>,
+    sought: Option<&PhraseMeaning>,
     order: SearchOrder,
     max_count: usize,
 ) -> Result<UnmergedPets, S::Error> {
@@ -235,24 +235,24 @@ fn is_match<R: Columns>(
     row: &R,
     id: i64,
     query: &PetQuery,
-    sought: Option<&Sought>,
+    sought: Option<&PhraseMeaning>,
 ) -> Result<bool, R::Error> {
     let Some(status) = Option::<PetStatus>::read(row, 1)? else {
         return Ok(false);
     };
     let name = PetName::read(row, 3)?;
-    let values = if query.looks_at_values() || sought.is_some() {
+    let values = if query.has_value_filters() || sought.is_some() {
         FieldValues::read(row, 4)?
     } else {
         FieldValues::NONE
     };
-    if !query.has(status, row.value(2)?, &name, &values) {
+    if !query.matches(status, row.value(2)?, &name, &values) {
         return Ok(false);
     }
     let Some(sought) = sought else {
         return Ok(true);
     };
-    Ok(PetId::new(id).is_some_and(|id| sought.has(id, &name, &values)))
+    Ok(PetId::new(id).is_some_and(|id| sought.matches(id, &name, &values)))
 }
 
 /// The limits of a search among merged animals.

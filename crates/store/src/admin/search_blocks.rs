@@ -4,7 +4,7 @@ use std::{ops::Range, slice};
 
 use petstore_domain::{
     PetStatus,
-    store_area::{PetQuery, Sought, ValueFilter, Word},
+    store_area::{PetQuery, PhraseMeaning, PhraseWord, ValueFilter},
 };
 use roaring::RoaringBitmap;
 
@@ -25,7 +25,7 @@ const PETS_IN_SET: &str = "SELECT block, pets FROM value_blocks
 
 /// A word of the phrase of a search.
 struct CountedWord<'q> {
-    word: &'q Word,
+    word: &'q PhraseWord,
     /// The number of animals that had the word in the blocks that were read last.
     pet_count: u64,
 }
@@ -33,7 +33,7 @@ struct CountedWord<'q> {
 /// A search among the animals that are merged.
 pub(super) struct MergedSearch<'q> {
     query: &'q PetQuery,
-    sought: Option<&'q Sought>,
+    sought: Option<&'q PhraseMeaning>,
     /// The words of the phrase: first those that few animals have.
     words: Vec<CountedWord<'q>>,
     /// The sets of statuses. An animal must be in one of them.
@@ -50,9 +50,9 @@ impl<'q> MergedSearch<'q> {
             let is_other = query
                 .status
                 .is_some_and(|wanted_status| wanted_status != status);
-            let is_off_offer = query.on_offer && status == PetStatus::Sold;
+            let is_off_offer = query.is_on_offer && status == PetStatus::Sold;
             if !is_other && !is_off_offer {
-                status_sets.push(set_of_status(status, query.withdrawn));
+                status_sets.push(set_of_status(status, query.is_withdrawn));
             }
         }
 
@@ -157,7 +157,7 @@ impl<'q> MergedSearch<'q> {
         &mut self,
         connection: &mut S,
         pets: &mut Blocks,
-        sought: &Sought,
+        sought: &PhraseMeaning,
         blocks: &Range<i64>,
     ) -> Result<(), S::Error> {
         let mut unique_pets = pets.clone();
@@ -182,8 +182,8 @@ impl<'q> MergedSearch<'q> {
 async fn pets_with_word<S: Sql>(
     connection: &mut S,
     pets: &Blocks,
-    sought: &Sought,
-    word: &Word,
+    sought: &PhraseMeaning,
+    word: &PhraseWord,
 ) -> Result<Option<Blocks>, S::Error> {
     let blocks = block_numbers(pets);
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
@@ -194,7 +194,7 @@ async fn pets_with_word<S: Sql>(
     }
 
     let mut word_pets = WordRange::with_prefix(word.prefix.as_str())
-        .find_pets(connection, &blocks, |field| sought.looks_at(field, word))
+        .find_pets(connection, &blocks, |field| sought.searches(field, word))
         .await?;
     let labelled_pets = pets_in_any_set(connection, &word.labelled, &(*first..last + 1)).await?;
     unite(&mut word_pets, labelled_pets);

@@ -191,10 +191,10 @@ async fn write_change<S: Sql>(
     context: &WriteContext,
 ) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
     let StaffChange {
-        seen,
+        seen_version: seen,
         after,
-        ends,
-        begins,
+        ended_sessions: ends,
+        new_session: begins,
         act,
     } = change;
     let result = if *seen == 0 {

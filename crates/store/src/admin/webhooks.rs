@@ -4,8 +4,8 @@ use futures_util::FutureExt;
 use petstore_domain::{
     IdempotentRequest, StoredResponse, WriteContext,
     store_area::{
-        Act, Attempt, DeliveryUpdate, DisabledReason, Label, Lease, Progress, Restart,
-        SealedSecrets, StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange,
+        Act, Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint,
+        SealedSecrets, StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange,
     },
 };
 
@@ -95,7 +95,7 @@ Webhooks {
     }
 
     /// Reads the messages of a webhook that wait, in ascending order.
-    async fn waiting_messages(&self, webhook: i64) -> Vec<Waiting> {
+    async fn waiting_messages(&self, webhook: i64) -> Vec<WaitingMessage> {
         self.list(WAITING, values![webhook], deliveries::read_waiting).await
     }
 
@@ -297,15 +297,15 @@ impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
 async fn restart_deliveries<S: Sql>(
     connection: &mut S,
     id: i64,
-    restart: Restart,
+    restart: RestartPoint,
 ) -> Result<(), S::Error> {
     match restart {
-        Restart::Resume(now) => {
+        RestartPoint::Resume(now) => {
             connection
                 .execute(RESUME, &[&now.as_millisecond(), &id])
                 .await?;
         }
-        Restart::From(seq) => {
+        RestartPoint::From(seq) => {
             connection.execute(DROP_WAITING, &[&id]).await?;
             connection.execute(SKIP, &[&seq, &id]).await?;
         }
@@ -321,7 +321,7 @@ fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
         webhook: Webhook {
             id: row.value(0)?,
             url: row.value(1)?,
-            types: row.text(2)?.map(Webhook::types_in),
+            types: row.text(2)?.map(Webhook::parse_types),
             description: row.value::<Option<String>>(3)?.and_then(Label::new),
             disabled: row.optional_parsed(4, |reason| reason.parse().ok())?,
             created_at: row.time(5)?,
@@ -332,7 +332,7 @@ fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
             current: row.value(8)?,
             previous: previous_secret.zip(row.optional_time(10)?),
         },
-        progress: Progress {
+        progress: DeliveryProgress {
             cursor: row.value(11)?,
             last: row.value(12)?,
             failing_since: row.optional_time(13)?,

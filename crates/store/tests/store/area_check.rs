@@ -7,8 +7,8 @@ use petstore_domain::{
     PetStatus::{Available, Pending, Sold},
     clock::LATEST,
     store_area::{
-        AuditEntry, AuditQuery, Command, FieldPatch, FieldValue, Given, OrderQuery, PetPatch,
-        PetQuery, Preconditions,
+        AuditEntry, AuditQuery, Command, FieldPatch, FieldValue, OrderQuery, PetPatch, PetQuery,
+        Preconditions, RequestedValue,
     },
 };
 use petstore_store::OpenMode;
@@ -190,7 +190,7 @@ pub(crate) async fn fill(store: &AnyStore) {
         },
     )
     .await;
-    let chip = Given::Set(FieldValue::Text("1".to_owned()));
+    let chip = RequestedValue::Set(FieldValue::Text("1".to_owned()));
     let fields = FieldPatch::from([("microchip".to_owned(), chip)]);
     change(
         store,

@@ -80,7 +80,7 @@ pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: Any
             reason: WithdrawalReason::Other,
             note: note.clone(),
         };
-        assert_eq!(after.withdrawn, (version == 5).then_some(withdrawal));
+        assert_eq!(after.withdrawal, (version == 5).then_some(withdrawal));
     }
     let same = to_status(id, Pending);
     assert_eq!(change(&store, same).await, []);
@@ -121,7 +121,7 @@ pub(crate) async fn an_animal_of_the_contract_has_version_1_and_the_time_of_its_
         ("Frank", 7, Sold)
     );
     assert_eq!(
-        (found.version, found.order_id, &found.withdrawn),
+        (found.version, found.order_id, &found.withdrawal),
         (1, None, &None)
     );
     assert_eq!(

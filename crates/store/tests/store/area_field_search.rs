@@ -4,8 +4,8 @@ use petstore_domain::{
     PetStatus::{self, Available},
     StoredResponse,
     store_area::{
-        Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue, Given,
-        NamePrefix, PetPatch, PetQuery, StorePet, ValueFilter,
+        Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue,
+        NamePrefix, PetPatch, PetQuery, RequestedValue, StorePet, ValueFilter,
     },
 };
 use petstore_store::{ExecutionOutcome, WriteOutcome};
@@ -35,7 +35,7 @@ const VALUES: [(&str, &str); 12] = [
 ];
 
 fn given(values: &[(&str, &str)]) -> FieldPatch {
-    let given = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
+    let given = |text: &str| RequestedValue::Set(FieldValue::Text(text.to_owned()));
     values
         .iter()
         .map(|&(name, text)| (name.to_owned(), given(text)))
@@ -43,7 +43,12 @@ fn given(values: &[(&str, &str)]) -> FieldPatch {
 }
 
 async fn filter(store: &AnyStore, (name, text): (&str, &str)) -> ValueFilter {
-    store.fields().await.unwrap().searched(name, text).unwrap()
+    store
+        .fields()
+        .await
+        .unwrap()
+        .parse_filter(name, text)
+        .unwrap()
 }
 
 async fn found(store: &AnyStore, values: &[(&str, &str)]) -> Vec<i64> {
@@ -89,7 +94,7 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
             let (field, text) = *VALUES.choose(&mut random).unwrap();
             let mut fields = given(&[(field, text)]);
             if random.random_bool(0.3) {
-                fields.insert(field.to_owned(), Given::Clear);
+                fields.insert(field.to_owned(), RequestedValue::Clear);
             }
             // Some are refused, because the animal is withdrawn, or is not.
             let command = match random.random_range(0..5) {
@@ -139,9 +144,9 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
                     .random_bool(0.3)
                     .then(|| *PetStatus::ALL.choose(&mut random).unwrap()),
                 category_id: random.random_bool(0.3).then(|| random.random_range(0..3)),
-                withdrawn: random.random_bool(0.3),
+                is_withdrawn: random.random_bool(0.3),
                 name: random.random_bool(0.3).then(|| prefix(&mut random)),
-                on_offer: random.random_bool(0.3),
+                is_on_offer: random.random_bool(0.3),
                 newest_first: random.random_bool(0.5),
                 limit: limit(random.random_range(1..6)),
                 values,
@@ -181,7 +186,7 @@ pub(crate) async fn texts_are_found_without_regard_to_case_and_accents_and_numbe
 }
 
 pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(store: AnyStore) {
-    let clear = || FieldPatch::from([("price".to_owned(), Given::Clear)]);
+    let clear = || FieldPatch::from([("price".to_owned(), RequestedValue::Clear)]);
     change(
         &store,
         Command::AddPet(
@@ -211,7 +216,7 @@ pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(st
     };
     let name = FieldName::new("price").unwrap();
     let change_kind = FieldChange {
-        seen: fields.version,
+        seen_version: fields.version,
         name,
         after: Some(after),
         must_be_unused: false,

@@ -7,8 +7,8 @@ use petstore_domain::{
     PetStatus::Available,
     StoredResponse,
     store_area::{
-        Command, FieldChange, FieldDefinition, FieldName, FieldPatch, FieldValue, Given,
-        JournalEntry, Label, Refusal, Resource, StorePet,
+        Command, FieldChange, FieldDefinition, FieldName, FieldPatch, FieldValue, JournalEntry,
+        Label, Refusal, RequestedValue, Resource, StorePet,
     },
 };
 use petstore_store::{ExecutionOutcome, WriteOutcome};
@@ -22,7 +22,7 @@ use crate::journal::log;
 
 /// Adds an animal with this value of a field.
 pub(crate) fn with_value(field: &str, value: &str) -> Command {
-    let value = Given::Set(FieldValue::Text(value.to_owned()));
+    let value = RequestedValue::Set(FieldValue::Text(value.to_owned()));
     Command::AddPet(
         new_pet("Rex", 1, Available),
         FieldPatch::from([(field.to_owned(), value)]),
@@ -48,7 +48,7 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
     let name = FieldName::new("breed").unwrap();
     let delete = |seen: i64| {
         let change = FieldChange {
-            seen,
+            seen_version: seen,
             name: name.clone(),
             after: None,
             must_be_unused: true,
@@ -71,7 +71,7 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
     let name = FieldName::new("size").unwrap();
     assert!(store.examine_field(name.clone(), seen).await.unwrap());
     let change = FieldChange {
-        seen: seen + 1,
+        seen_version: seen + 1,
         name,
         after: None,
         must_be_unused: true,
@@ -97,7 +97,7 @@ pub(crate) async fn a_command_is_decided_with_the_fields_as_they_are(store: AnyS
         };
         let (name, after) = (after.name.clone(), Some(after));
         let change = FieldChange {
-            seen: fields.version,
+            seen_version: fields.version,
             name,
             after,
             must_be_unused: false,
@@ -122,7 +122,7 @@ pub(crate) async fn several_changes_of_fields_are_made_together_or_not_at_all(st
             ..field.clone()
         });
         FieldChange {
-            seen,
+            seen_version: seen,
             name: field.name.clone(),
             after,
             must_be_unused: false,

@@ -89,17 +89,17 @@ fn expected(
     fields: &FieldSet,
 ) -> (Vec<StorePet>, Option<PetId>) {
     let place = |id: PetId| id.get() * if query.newest_first { -1 } else { 1 };
-    let sought = query.phrase.as_ref().map(|phrase| phrase.among(fields));
+    let sought = query.phrase.as_ref().map(|phrase| phrase.meaning(fields));
     let matching = |pet: &&StorePet| {
-        pet.withdrawn.is_some() == query.withdrawn
-            && query.has(pet.status, pet.category_id, &pet.name, &pet.fields)
+        pet.withdrawal.is_some() == query.is_withdrawn
+            && query.matches(pet.status, pet.category_id, &pet.name, &pet.fields)
             && query
                 .name
                 .as_ref()
                 .is_none_or(|name| name.finds(pet.name.as_str()))
             && sought
                 .as_ref()
-                .is_none_or(|sought| sought.has(pet.id, &pet.name, &pet.fields))
+                .is_none_or(|sought| sought.matches(pet.id, &pet.name, &pet.fields))
             && query.after.is_none_or(|after| place(pet.id) > place(after))
     };
     let mut found: Vec<_> = all.iter().filter(matching).cloned().collect();
@@ -121,9 +121,9 @@ fn random_query(random: &mut StdRng) -> PetQuery {
         status,
         category_id: random.random_bool(0.5).then(|| random.random_range(0..3)),
         name: random.random_bool(0.5).then(|| prefix(random)),
-        on_offer: status.is_none() && !withdrawn && random.random_bool(0.3),
+        is_on_offer: status.is_none() && !withdrawn && random.random_bool(0.3),
         newest_first: random.random_bool(0.5),
-        withdrawn,
+        is_withdrawn: withdrawn,
         limit: limit(random.random_range(1..6)),
         ..PetQuery::default()
     }
@@ -302,7 +302,7 @@ pub(crate) async fn a_search_compares_the_first_256_characters_of_a_name(store: 
     let found = async |name: &str, withdrawn| {
         let query = PetQuery {
             name: NamePrefix::new(name),
-            withdrawn,
+            is_withdrawn: withdrawn,
             ..PetQuery::default()
         };
         let (found, _) = store.list_store_pets(&query).await.unwrap();

@@ -40,7 +40,7 @@ async fn walk(store: &AnyStore, limit: i64, oldest_first: bool) -> Vec<i64> {
         assert_eq!(offers, (pets.clone(), next));
         assert!(
             pets.iter()
-                .all(|pet| pet.status != Sold && pet.withdrawn.is_none())
+                .all(|pet| pet.status != Sold && pet.withdrawal.is_none())
         );
         assert!(
             next.is_none_or(|next| pets.last().unwrap().id == next),
@@ -70,7 +70,7 @@ async fn on_offer(store: &AnyStore, limit: i64) -> Vec<i64> {
         assert_eq!(count, found.len().min(most));
         let of_category = PetQuery {
             category_id: Some(1),
-            on_offer: true,
+            is_on_offer: true,
             ..PetQuery::default()
         };
         let of_another = PetQuery {
@@ -159,7 +159,7 @@ pub(crate) async fn the_public_version_changes_with_what_the_public_sees_and_wit
                 let seen = fields.version;
                 let after = Some(after);
                 let change = FieldChange {
-                    seen,
+                    seen_version: seen,
                     name,
                     after,
                     must_be_unused: false,

@@ -5,8 +5,8 @@ use petstore_domain::{
     PetStatus::{self, Available, Sold},
     StoredResponse,
     store_area::{
-        Age, Choices, Command, DateRange, FieldChange, FieldName, FieldPatch, FieldValue, Given,
-        NamePrefix, PetPatch, PetQuery, Phrase, ValueFilter,
+        Age, Choices, Command, DateRange, FieldChange, FieldName, FieldPatch, FieldValue,
+        NamePrefix, PetPatch, PetQuery, Phrase, RequestedValue, ValueFilter,
     },
 };
 use petstore_store::{ExecutionOutcome, WriteOutcome};
@@ -72,7 +72,7 @@ const WORDS: [&str; 22] = [
 ];
 
 fn given(values: &[(&str, &str)]) -> FieldPatch {
-    let given = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
+    let given = |text: &str| RequestedValue::Set(FieldValue::Text(text.to_owned()));
     values
         .iter()
         .map(|&(name, text)| (name.to_owned(), given(text)))
@@ -90,11 +90,11 @@ async fn set_field(store: &AnyStore, name: &str, is_public: bool, labels: &[(&st
     let choices = after
         .choices
         .take()
-        .map(|choices| Choices::labelled(choices, labels).unwrap());
+        .map(|choices| Choices::with_labels(choices, labels).unwrap());
     (after.choices, after.is_public) = (choices, is_public);
     let name = FieldName::new(name).unwrap();
     let change = FieldChange {
-        seen: fields.version,
+        seen_version: fields.version,
         name,
         after: Some(after),
         must_be_unused: false,
@@ -125,8 +125,8 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
             .random_bool(0.5)
             .then(|| *days.choose(random).unwrap())
     };
-    let dates = fields.dates("born", [end(), end()]).unwrap();
-    let filter = fields.searched("sex", "male").unwrap();
+    let dates = fields.date_range("born", [end(), end()]).unwrap();
+    let filter = fields.parse_filter("sex", "male").unwrap();
     let status = random
         .random_bool(0.3)
         .then(|| *PetStatus::ALL.choose(random).unwrap());
@@ -139,8 +139,8 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
         phrase: Some(phrase).filter(|_| random.random_bool(0.8)),
         dates: Some(dates).filter(|_| random.random_bool(0.3)),
         values: Vec::from_iter(Some(filter).filter(|_| random.random_bool(0.2))),
-        on_offer: random.random_bool(0.2),
-        withdrawn: random.random_bool(0.2),
+        is_on_offer: random.random_bool(0.2),
+        is_withdrawn: random.random_bool(0.2),
         newest_first: random.random_bool(0.5),
         limit: limit(random.random_range(1..6)),
         ..PetQuery::default()
@@ -182,7 +182,7 @@ pub(crate) async fn a_search_by_words_and_dates_is_exact_while_animals_change_an
             let (field, text) = *VALUES.choose(&mut random).unwrap();
             let mut fields = given(&[(field, text)]);
             if random.random_bool(0.3) {
-                fields.insert(field.to_owned(), Given::Clear);
+                fields.insert(field.to_owned(), RequestedValue::Clear);
             }
             // Some are refused, because the animal is withdrawn, or is not.
             let command = match random.random_range(0..5) {
@@ -217,7 +217,7 @@ pub(crate) async fn a_search_by_words_and_dates_is_exact_while_animals_change_an
 async fn found(store: &AnyStore, query: PetQuery) -> Vec<i64> {
     let (found, _) = store.list_store_pets(&query).await.unwrap();
     let counted = PetQuery {
-        on_offer: true,
+        is_on_offer: true,
         ..query
     };
     assert_eq!(
@@ -330,12 +330,12 @@ pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(st
         let query = PetQuery {
             phrase,
             dates,
-            on_offer: true,
+            is_on_offer: true,
             ..PetQuery::default()
         };
         store.count_on_offer(&query, 10_000).await.unwrap()
     };
-    let old = Age::ThreeToEight.range(&field, date(1967, 3, 1));
+    let old = Age::ThreeToEight.birth_range(&field, date(1967, 3, 1));
     assert_eq!(count(phrase("black rex mal"), None).await, 6_000);
     assert_eq!(count(phrase("white"), None).await, 4_000);
     assert_eq!(count(None, Some(old.clone())).await, 857);
@@ -367,7 +367,7 @@ pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(st
             .fields()
             .await
             .unwrap()
-            .searched("colour", "grey")
+            .parse_filter("colour", "grey")
             .unwrap(),
     ];
     let query = PetQuery {

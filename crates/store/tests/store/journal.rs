@@ -450,7 +450,7 @@ pub(crate) async fn the_history_of_an_animal_has_its_changes_and_those_of_its_or
     change(&store, cancel(order)).await;
     let history = async |pet, before, limit| {
         let changes = store.history(pet, before, limit).await.unwrap();
-        let kind = |change: &JournalEntry| change.kind.known().unwrap().as_str();
+        let kind = |change: &JournalEntry| change.kind.value().unwrap().as_str();
         changes
             .iter()
             .map(|change| (change.seq, kind(change)))

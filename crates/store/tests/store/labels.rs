@@ -27,7 +27,7 @@ pub(crate) async fn expect(store: &AnyStore, are_given: bool) {
     let fields = store.fields().await.unwrap();
     let shown = ["sex", "breed", "born"].map(|name| fields.find(name).unwrap().label.as_str());
     let sex = fields.find("sex").unwrap();
-    let values = ["Female", "Male"].map(|value| sex.shown(value));
+    let values = ["Female", "Male"].map(|value| sex.display_text(value));
     let expected = if are_given {
         (["Geschlecht", "Rasse", "Born"], ["Female", "Männlich"])
     } else {

@@ -2,7 +2,7 @@
 
 use petstore_domain::{
     PetStatus::{Available, Sold},
-    store_area::{NamePrefix, PetQuery, unseparated, whole_key},
+    store_area::{NamePrefix, PetQuery, compact_key, whole_key},
 };
 use petstore_store::{CreationOutcome, OpenMode};
 use petstore_testing::{
@@ -243,7 +243,7 @@ async fn the_migration_removes_the_same_characters_from_unique_values_as_the_ser
     let found = other.query(select, &[]).await.unwrap();
     assert_eq!(found.len(), keys.len());
     for (at, (row, key)) in found.iter().zip(keys).enumerate() {
-        let expected = unseparated(format!("{}n{key}", at + 1));
+        let expected = compact_key(format!("{}n{key}", at + 1));
         assert_eq!(row.get::<_, String>(0), expected, "{:x}", at * 64);
     }
 }

@@ -3,10 +3,10 @@
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore_domain::{
-    Actor, IdempotencyKey, IdempotentRequest, Owner, Role, StaffId, StaffName, WriteContext,
+    Actor, IdempotencyKey, IdempotentRequest, RequestOwner, Role, StaffId, StaffName, WriteContext,
     staff::{
         EndedSessions, Identity, Passkey, Password, SecondFactor, StaffChange, StaffMember,
-        StaffSession, Token, TokenDigest, recovery_code,
+        StaffSession, Token, TokenDigest, generate_recovery_code,
     },
     store_area::{Act, ActType, AuditEntry, AuditQuery, JournalSubject, SubjectKind},
 };
@@ -87,10 +87,10 @@ fn session(of: StaffId, seed: u64, second: i64) -> StaffSession {
 /// A change of sessions only.
 fn sessions(of: &StaffMember, begins: Option<StaffSession>, ends: EndedSessions) -> StaffChange {
     StaffChange {
-        seen: of.version,
+        seen_version: of.version,
         after: of.clone(),
-        ends,
-        begins,
+        ended_sessions: ends,
+        new_session: begins,
         act: None,
     }
 }
@@ -134,9 +134,12 @@ pub(crate) async fn a_member_is_read_as_written_and_found_by_number_name_and_lin
     let second = SecondFactor {
         sealed_secret: vec![1, 2, 3],
         last_period: 7,
-        recovery: vec![recovery_code(random).1, recovery_code(random).1],
+        recovery: vec![
+            generate_recovery_code(random).1,
+            generate_recovery_code(random).1,
+        ],
     };
-    let hash = Password::typed("correct horse battery")
+    let hash = Password::from_input("correct horse battery")
         .unwrap()
         .hash(random);
     let full = ana
@@ -208,7 +211,7 @@ pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
     };
     let change = StaffChange::new(bo.version, linked.clone(), ActType::StaffLinked);
     let change = StaffChange {
-        begins: Some(begins.clone()),
+        new_session: Some(begins.clone()),
         ..change
     };
     assert_eq!(write(&store, change).await, StaffWriteOutcome::Done(bo.id));
@@ -315,7 +318,7 @@ pub(crate) async fn a_change_of_an_older_state_of_a_member_changes_nothing(store
     );
     // Again, and with a session: neither is there afterwards.
     let again = StaffChange {
-        begins: Some(session(ana.id, 2, 10)),
+        new_session: Some(session(ana.id, 2, 10)),
         ..change
     };
     assert_eq!(write(&store, again).await, StaffWriteOutcome::Stale);
@@ -391,7 +394,7 @@ pub(crate) async fn a_session_is_used_later_and_never_earlier(store: AnyStore) {
 pub(crate) async fn each_act_of_staff_is_in_the_audit_trail(store: AnyStore) {
     let ana = added(&store, "Ana", 1).await;
     let actor = Actor::Staff(ana.id);
-    let change = StaffChange::new(1, ana.clone().disabled(at(20)), ActType::StaffDisabled);
+    let change = StaffChange::new(1, ana.clone().disable(at(20)), ActType::StaffDisabled);
     store
         .write_staff(change, WriteContext::new(actor, at(20)))
         .await
@@ -444,7 +447,7 @@ pub(crate) async fn a_member_and_a_key_with_the_same_number_repeat_their_own_req
     store: AnyStore,
 ) {
     let key = store.create_key(new_key(1, None), act(0)).await.unwrap().id;
-    let create = async |owner: Owner| {
+    let create = async |owner: RequestOwner| {
         let request = IdempotentRequest {
             caller: owner,
             lineage: owner,
@@ -460,7 +463,7 @@ pub(crate) async fn a_member_and_a_key_with_the_same_number_repeat_their_own_req
         store.create_pet(pet, context, respond).await.unwrap()
     };
     let staff = StaffId(key.0);
-    for owner in [Owner::from(key), Owner::from(staff)] {
+    for owner in [RequestOwner::from(key), RequestOwner::from(staff)] {
         assert!(
             matches!(create(owner).await, CreationOutcome::New(_)),
             "{owner:?}"

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use petstore_domain::{
     Actor, PetStatus, WriteContext,
-    clock::{EARLIEST, LATEST, to_milliseconds},
+    clock::{EARLIEST, LATEST, truncate_to_milliseconds},
     store_area::{
         AuditQuery, Command, NewOrder, Order, OrderQuery, OrderTerms, PetQuery, Resource,
     },
@@ -36,7 +36,7 @@ pub(crate) async fn the_times_of_any_clock_are_stored_listed_and_changed_again(s
         let Resource::Pet(added) = added else {
             panic!("{added:?}")
         };
-        let kept = to_milliseconds(now);
+        let kept = truncate_to_milliseconds(now);
         assert_eq!(
             (added.created_at, added.updated_at),
             (Some(kept), Some(kept))
@@ -45,7 +45,9 @@ pub(crate) async fn the_times_of_any_clock_are_stored_listed_and_changed_again(s
 
         // No reservation ends after the last time.
         let before = now.checked_sub(HOUR).unwrap_or(now);
-        let terms = OrderTerms::ReservedUntil(to_milliseconds(to_milliseconds(before) + HOUR));
+        let terms = OrderTerms::ReservedUntil(truncate_to_milliseconds(
+            truncate_to_milliseconds(before) + HOUR,
+        ));
         let reservation = NewOrder {
             terms,
             ..reserve(added.id)
@@ -59,10 +61,10 @@ pub(crate) async fn the_times_of_any_clock_are_stored_listed_and_changed_again(s
         let closed = change_at(&store, now, complete(id)).await;
         assert_eq!(Resource::Order(order(&store, id).await), closed);
         change_at(&store, now, withdraw(added.id)).await;
-        assert_eq!(pet(&store, added.id).await.withdrawn.unwrap().at, kept);
+        assert_eq!(pet(&store, added.id).await.withdrawal.unwrap().at, kept);
 
         let query = PetQuery {
-            withdrawn: true,
+            is_withdrawn: true,
             ..PetQuery::default()
         };
         let (pets, _) = store.list_store_pets(&query).await.unwrap();

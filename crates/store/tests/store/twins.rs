@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::{
     PetStatus::Available,
-    store_area::{Command, FieldPatch, FieldValue, Given, PetPatch, PetQuery, Refusal},
+    store_area::{Command, FieldPatch, FieldValue, PetPatch, PetQuery, Refusal, RequestedValue},
 };
 use petstore_store::{
     Checkup, ExecutionOutcome, OpenMode,
@@ -79,7 +79,7 @@ pub(crate) async fn expect_one_chip(store: &AnyStore, url: &str) {
 fn chip(text: &str) -> FieldPatch {
     [(
         "microchip".to_owned(),
-        Given::Set(FieldValue::Text(text.to_owned())),
+        RequestedValue::Set(FieldValue::Text(text.to_owned())),
     )]
     .into()
 }
@@ -120,12 +120,12 @@ async fn found(store: &AnyStore, text: &str, withdrawn: bool) -> Vec<i64> {
             .fields()
             .await
             .unwrap()
-            .searched("microchip", text)
+            .parse_filter("microchip", text)
             .unwrap(),
     ];
     let query = PetQuery {
         values,
-        withdrawn,
+        is_withdrawn: withdrawn,
         ..PetQuery::default()
     };
     let (found, _) = store.list_store_pets(&query).await.unwrap();
@@ -234,7 +234,7 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
     // A batch that moves the value to an animal with a lower number.
     change(store, withdraw(pet_id(1))).await;
     change(store, give(5, CHIP)).await;
-    let clear = FieldPatch::from([("microchip".to_owned(), Given::Clear)]);
+    let clear = FieldPatch::from([("microchip".to_owned(), RequestedValue::Clear)]);
     let clear = patch(
         pet_id(5),
         PetPatch {
@@ -243,6 +243,6 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
         },
     );
     execute(store, vec![clear, restore(pet_id(1))]).await;
-    assert_eq!(pet(store, pet_id(1)).await.withdrawn, None);
+    assert_eq!(pet(store, pet_id(1)).await.withdrawal, None);
     assert_eq!(check(url).await.problems, Vec::<String>::new());
 }

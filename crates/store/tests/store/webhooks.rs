@@ -6,9 +6,9 @@ use petstore_domain::{
     PetStatus::Available,
     StoredResponse, WriteContext,
     store_area::{
-        Act, ActType, Attempt, AuditEntry, AuditQuery, ChangeType, DeliveryUpdate, DisabledReason,
-        Label, Lease, Progress, Restart, SealedSecrets, StoredWebhook, Waiting, Webhook,
-        WebhookChange,
+        Act, ActType, Attempt, AuditEntry, AuditQuery, ChangeType, DeliveryProgress,
+        DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint, SealedSecrets, StoredWebhook,
+        WaitingMessage, Webhook, WebhookChange,
     },
 };
 use petstore_store::{KEPT_ATTEMPTS, StoreError, WriteOutcome};
@@ -63,7 +63,7 @@ fn new(id: i64) -> StoredWebhook {
             current: vec![1, 2, 3],
             previous: None,
         },
-        progress: Progress {
+        progress: DeliveryProgress {
             cursor: 7,
             last: None,
             failing_since: None,
@@ -100,7 +100,7 @@ async fn get(store: &AnyStore, id: i64) -> Option<StoredWebhook> {
 }
 
 /// Changes the description of a webhook.
-fn change(stored: &StoredWebhook, restart: Option<Restart>) -> WebhookChange {
+fn change(stored: &StoredWebhook, restart: Option<RestartPoint>) -> WebhookChange {
     let mut after = stored.webhook.clone();
     after.version += 1;
     after.updated_at = at(30);
@@ -115,7 +115,7 @@ fn change(stored: &StoredWebhook, restart: Option<Restart>) -> WebhookChange {
 fn update(webhook: i64, seen: Lease, lease: Lease) -> DeliveryUpdate {
     DeliveryUpdate {
         webhook,
-        seen,
+        seen_lease: seen,
         lease,
         progress: None,
         waiting: vec![],
@@ -134,9 +134,9 @@ fn lease(holder: i64, beat: i64) -> Lease {
     Lease { holder, beat }
 }
 
-fn waiting(seq: i64, due: Option<i64>) -> Waiting {
+fn waiting(seq: i64, due: Option<i64>) -> WaitingMessage {
     let lane = Some("pet:7".to_owned());
-    Waiting {
+    WaitingMessage {
         seq,
         previous: Some(seq - 1),
         lane,
@@ -305,7 +305,7 @@ pub(crate) async fn a_lease_is_taken_by_one_of_those_who_saw_it_free(store: AnyS
 pub(crate) async fn what_was_delivered_is_saved_only_with_the_lease(store: AnyStore) {
     let (id, other) = (add(&store).await, add(&store).await);
     let free = Lease::default();
-    let progress = Progress {
+    let progress = DeliveryProgress {
         cursor: 12,
         last: Some(11),
         failing_since: Some(at(50)),
@@ -338,7 +338,7 @@ pub(crate) async fn what_was_delivered_is_saved_only_with_the_lease(store: AnySt
         [(1, attempt(1))]
     );
     // A message that waits is changed, and one is done; the webhook is disabled.
-    let later = Waiting {
+    let later = WaitingMessage {
         failures: 2,
         ..waiting(10, Some(70))
     };
@@ -386,7 +386,7 @@ pub(crate) async fn a_change_by_a_request_ends_the_lease(store: AnyStore) {
 pub(crate) async fn the_act_of_a_change_comes_after_the_changes_before_it(store: AnyStore) {
     let id = store.draw_webhook_id().await.unwrap();
     create(&store, new_pet("Frank", 1, Available)).await;
-    let added = Some(Act::on_webhook(ActType::WebhookAdded, id));
+    let added = Some(Act::for_webhook(ActType::WebhookAdded, id));
     let (add, response) = (WebhookChange::Add(new(id)), StoredResponse::default());
     let written = store
         .write_webhook(add, added, response, act(20))
@@ -423,7 +423,7 @@ pub(crate) async fn the_act_of_a_change_comes_after_the_changes_before_it(store:
 
 pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStore) {
     let id = add(&store).await;
-    let progress = Progress {
+    let progress = DeliveryProgress {
         cursor: 12,
         last: Some(11),
         failing_since: Some(at(50)),
@@ -435,24 +435,24 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     };
     assert!(save(&store, stopped).await);
     let stored = get(&store, id).await.unwrap();
-    let resume = change(&stored, Some(Restart::Resume(at(60))));
+    let resume = change(&stored, Some(RestartPoint::Resume(at(60))));
     assert_eq!(write(&store, resume).await, WriteOutcome::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(
         stored.progress,
-        Progress {
+        DeliveryProgress {
             failing_since: None,
             ..progress
         }
     );
     let due = [waiting(9, Some(60)), waiting(10, None)];
     assert_eq!(store.waiting_messages(id).await.unwrap(), due);
-    let now = change(&stored, Some(Restart::From(20)));
+    let now = change(&stored, Some(RestartPoint::From(20)));
     assert_eq!(write(&store, now).await, WriteOutcome::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(
         stored.progress,
-        Progress {
+        DeliveryProgress {
             cursor: 20,
             last: Some(20),
             failing_since: None

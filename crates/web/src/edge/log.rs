@@ -164,7 +164,7 @@ impl LimitedLines {
         let time = now.saturating_duration_since(self.started);
         let is_allowed = self
             .limit
-            .is_some_and(|limit| self.meter.take(limit, time).within);
+            .is_some_and(|limit| self.meter.take(limit, time).is_within_limit);
         if is_allowed {
             return Some(self.left_out.swap(0, Relaxed));
         }

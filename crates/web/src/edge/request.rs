@@ -12,7 +12,7 @@ use hyper::{
     },
 };
 use parking_lot::Mutex;
-use petstore_domain::{Actor, Problem, rate_limit::Reading, text};
+use petstore_domain::{Actor, Problem, rate_limit::MeterReading, text};
 use rand::{Rng, rngs::StdRng};
 
 use super::{error::ApiError, route::Label};
@@ -192,7 +192,7 @@ pub struct Facts {
     /// The sender of the request, as far as the service knows it.
     pub principal: Option<Actor>,
     /// The rate limit of the key, if it has one.
-    pub rate: Option<Reading>,
+    pub rate: Option<MeterReading>,
     /// The operation, if the client may know it.
     pub route: Option<Label>,
     pub(super) problem: Option<Problem>,

@@ -2,7 +2,7 @@
 
 use petstore_domain::{
     PetStatus::{Pending, Sold},
-    store_area::{FieldKind, FieldValue, Given, PetPatch},
+    store_area::{FieldKind, FieldValue, PetPatch, RequestedValue},
 };
 
 use super::street::{Seen, Street};
@@ -252,8 +252,12 @@ async fn a_visitor_chooses_by_every_public_choice_and_by_yes_or_no() {
     street.choice("energy", &["Calm", "Lively"]).await;
     for value in [true, false] {
         let id = street.add("Luna", &[]).await;
-        let values = ["child", "bites"]
-            .map(|name| (name.to_owned(), Given::Set(FieldValue::Boolean(value))));
+        let values = ["child", "bites"].map(|name| {
+            (
+                name.to_owned(),
+                RequestedValue::Set(FieldValue::Boolean(value)),
+            )
+        });
         street
             .patch(
                 id,

@@ -6,8 +6,8 @@ use petstore_app::StoreOptions;
 use petstore_domain::{
     ApiKey, Deployment, NewKey, PetId, Scope,
     store_area::{
-        Command, Contact, FieldKind, FieldValue, Given, NewOrder, Note, OrderId, PetPatch, Reason,
-        Reference, WithdrawalReason,
+        Command, Contact, FieldKind, FieldValue, NewOrder, Note, OrderId, PetPatch, Reason,
+        Reference, RequestedValue, WithdrawalReason,
     },
 };
 use petstore_testing::{
@@ -108,7 +108,7 @@ async fn marked_street() -> Street {
     };
     street.store.create_key(new, act(0)).await.unwrap();
     // A field that was public, and is no longer.
-    let shy = Given::Set(FieldValue::Text(mark("shy")));
+    let shy = RequestedValue::Set(FieldValue::Text(mark("shy")));
     let fields = [("shy".to_owned(), shy)].into();
     street
         .patch(

@@ -15,8 +15,8 @@ use petstore_domain::{
     Client, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
     store_area::{
         AltText, Choices, Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch,
-        FieldValue, Focus, Given, IfMatch, Label, Logo, NewPhoto, Patch, PhotoId, PhotoPatch,
-        Preconditions, Profile, Resource,
+        FieldValue, Focus, IfMatch, Label, Logo, NewPhoto, Patch, PhotoId, PhotoPatch,
+        Preconditions, Profile, RequestedValue, Resource,
     },
 };
 use petstore_photos::Format;
@@ -210,7 +210,7 @@ impl Street {
         values: &[(&str, &str)],
     ) -> i64 {
         let name = PetName::new(name.to_owned()).unwrap();
-        let value = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
+        let value = |text: &str| RequestedValue::Set(FieldValue::Text(text.to_owned()));
         let values = values
             .iter()
             .map(|(name, text)| ((*name).to_owned(), value(text)));
@@ -308,7 +308,7 @@ impl Street {
             .map(|(value, label)| ((*value).into(), (*label).into()));
         after.choices = after
             .choices
-            .and_then(|choices| choices.labelled(labels.collect()));
+            .and_then(|choices| choices.with_labels(labels.collect()));
         self.define(fields.version, after).await;
     }
 
@@ -327,7 +327,7 @@ impl Street {
     async fn define(&self, seen: i64, after: FieldDefinition) {
         let (name, after) = (after.name.clone(), Some(after));
         let change = FieldChange {
-            seen,
+            seen_version: seen,
             name,
             after,
             must_be_unused: false,

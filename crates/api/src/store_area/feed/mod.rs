@@ -159,7 +159,7 @@ pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Resp
 
 fn parse_limit(given: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
     given.map_or(Ok(DEFAULT_LIMIT), |given| {
-        let limit = text::integer(given).and_then(|limit| u32::try_from(limit).ok());
+        let limit = text::parse_integer(given).and_then(|limit| u32::try_from(limit).ok());
         limit
             .filter(|limit| (1..=MAX_LIMIT).contains(limit))
             .ok_or_else(|| query::out_of_range("limit", 1, MAX_LIMIT, given))
@@ -167,7 +167,7 @@ fn parse_limit(given: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
 }
 
 fn parse_wait(given: &str) -> Option<Duration> {
-    let seconds = text::integer(given.strip_suffix('s')?)?;
+    let seconds = text::parse_integer(given.strip_suffix('s')?)?;
     let wait = Duration::from_secs(u64::try_from(seconds).ok()?);
     (wait <= MAX_WAIT).then_some(wait)
 }

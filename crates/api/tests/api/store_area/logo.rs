@@ -34,7 +34,7 @@ impl Store {
     }
 
     async fn file_of_logo(&self, path: &str) -> Option<Vec<u8>> {
-        let (logo, now) = (Logo::at(path).unwrap(), self.server.clock.now());
+        let (logo, now) = (Logo::from_path(path).unwrap(), self.server.clock.now());
         self.server
             .store
             .logo(logo, now)
@@ -48,7 +48,7 @@ impl Store {
         let path = self.set_logo(media_type, picture).await;
         let file = self.file_of_logo(&path).await.unwrap();
         let made = image::load_from_memory_with_format(&file, ImageFormat::Png).unwrap();
-        let logo = Logo::at(&path).unwrap();
+        let logo = Logo::from_path(&path).unwrap();
         assert_eq!(
             (made.width(), made.height()),
             (logo.width.into(), logo.height.into())
@@ -182,7 +182,7 @@ async fn what_is_transparent_gives_a_smaller_logo_no_edge_and_noise_does_not_mak
         [red, green, blue, seed.to_be_bytes()[0]]
     });
     let path = store.set_logo("image/png", &noise).await;
-    assert_eq!(Logo::at(&path).unwrap().width, 384);
+    assert_eq!(Logo::from_path(&path).unwrap().width, 384);
     assert!(store.file_of_logo(&path).await.unwrap().len() <= Logo::MAX_FILE);
 }
 

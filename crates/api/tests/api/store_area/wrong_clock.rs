@@ -96,7 +96,7 @@ async fn shop() -> (Store, i64) {
     };
     let member = StaffMember { id, ..new };
     let change = StaffChange {
-        begins: Some(session),
+        new_session: Some(session),
         ..StaffChange::new(1, member, ActType::StaffSignedIn)
     };
     store

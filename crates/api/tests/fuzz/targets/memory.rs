@@ -80,7 +80,7 @@ impl Pets for Memory {
             });
         let mut last = None;
         for pet in due.by_ref().take(request.limit.get().into()) {
-            visit(pet.borrowed());
+            visit(pet.as_pet_ref());
             last = Some(pet.id);
         }
         Ok(due.next().and(last))

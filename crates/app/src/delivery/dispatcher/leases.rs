@@ -306,7 +306,7 @@ fn next_lease(lease: Lease, holder: i64) -> Lease {
 fn lease_update(stored: &StoredWebhook, holder: i64) -> DeliveryUpdate {
     DeliveryUpdate {
         webhook: stored.webhook.id,
-        seen: stored.lease,
+        seen_lease: stored.lease,
         lease: next_lease(stored.lease, holder),
         progress: None,
         waiting: vec![],

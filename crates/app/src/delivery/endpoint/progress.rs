@@ -27,13 +27,13 @@ impl Endpoint {
     }
 
     /// Returns the progress, once the messages that wait have their rows: up to the first message without a row.
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> DeliveryProgress {
         let first_unsaved = self.messages.iter().find(|(_, message)| !message.has_row);
         let (cursor, last) = match first_unsaved {
             Some((seq, message)) => (seq - 1, message.previous_seq),
             None => (self.read_to, self.last_seq),
         };
-        Progress {
+        DeliveryProgress {
             cursor,
             last,
             failing_since: self.failing_since,
@@ -47,7 +47,7 @@ impl Endpoint {
             let Some(message) = self.messages.get(&seq) else {
                 continue;
             };
-            waiting.push(Waiting {
+            waiting.push(WaitingMessage {
                 seq,
                 previous: message.previous_seq,
                 lane: message.lane.clone(),
@@ -57,7 +57,7 @@ impl Endpoint {
         }
         DeliveryUpdate {
             webhook: self.webhook.id,
-            seen: self.lease,
+            seen_lease: self.lease,
             lease: next_lease,
             progress: Some(self.progress()),
             waiting,

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use petstore_domain::{
     Clock, SystemClock,
     store_area::{
-        FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValue, FieldValues, Given,
-        StorePet,
+        FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValue, FieldValues,
+        RequestedValue, StorePet,
     },
 };
 use petstore_formats::files::{InvalidRow, Labels, Rows, SeenIds, quoted};
@@ -88,10 +88,10 @@ impl ImportedFields {
         if pet.fields.is_empty() {
             return Ok(None);
         }
-        if let Some(problem) = self.set.problem_of(&pet.fields) {
+        if let Some(problem) = self.set.find_problem(&pet.fields) {
             return Ok(Some(invalid(problem)));
         }
-        if pet.withdrawn.is_some() {
+        if pet.withdrawal.is_some() {
             return Ok(None);
         }
         self.duplicate(&pet.fields, ids, number, rows)
@@ -156,10 +156,10 @@ impl ImportedFields {
         if given.is_empty() {
             return Ok(FieldValues::NONE);
         }
-        let spelled = |(name, given): (&String, &Given)| {
+        let spelled = |(name, given): (&String, &RequestedValue)| {
             let given = given.clone();
             let given = match self.set.find(name) {
-                Some(field) => field.spelled(given),
+                Some(field) => field.resolve_choice(given),
                 None => given,
             };
             (name.clone(), given)
@@ -171,7 +171,7 @@ impl ImportedFields {
             let applied = self.set.apply(&FieldValues::NONE, &one, self.now);
             problems.take(
                 applied.map_err(|problem| match (self.set.find(name), given) {
-                    (Some(field), Given::Set(FieldValue::Text(text))) => {
+                    (Some(field), RequestedValue::Set(FieldValue::Text(text))) => {
                         let reason = format!("{}, but was {}", field.rule(), quoted(text));
                         InvalidRow::of(format!("fields.{name}"), reason)
                     }
