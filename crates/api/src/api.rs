@@ -142,7 +142,7 @@ impl Api {
 
 /// Puts `prefix` before the paths of photos in JSON.
 fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
-    let Some(longer_json) = json::with_photos_below(prefix, &json) else {
+    let Some(longer_json) = json::with_photo_prefix(prefix, &json) else {
         return json;
     };
     // The JSON had room until now. Only the room for the prefix is new.

@@ -148,7 +148,7 @@ pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
     let Some(text) = value else {
         return Ok(Limit::default());
     };
-    let limit = integer(text).and_then(Limit::new);
+    let limit = parse_integer(text).and_then(Limit::new);
     limit.ok_or_else(|| out_of_range("limit", Limit::MIN, Limit::MAX, text))
 }
 
@@ -182,7 +182,7 @@ pub(super) fn out_of_range(
     greatest: impl Display,
     value: &str,
 ) -> ApiError {
-    let message = match integer(value) {
+    let message = match parse_integer(value) {
         Some(value) => format!("{name} must be between {least} and {greatest}, but was {value}."),
         None => format!(
             "{name} must be an integer between {least} and {greatest}, but was {:?}.",

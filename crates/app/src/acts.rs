@@ -78,6 +78,6 @@ impl App {
             return Err(NotRevertible::Kind);
         };
         let default_end = self.commands.default_end(self.clock.now());
-        Reversal::of_act(&changes, first.at, default_end)
+        Reversal::from_act(&changes, first.at, default_end)
     }
 }

@@ -86,7 +86,7 @@ impl Commands {
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
         let doubt = self.clock.doubt();
         let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
-        clock::to_milliseconds(start.checked_add(self.reservation).unwrap_or(start))
+        clock::truncate_to_milliseconds(start.checked_add(self.reservation).unwrap_or(start))
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {
@@ -100,7 +100,7 @@ fn log_change(change: &Change, actor: Actor, request_id: Option<&str>) {
         return;
     };
     let kind = change.kind;
-    let subject = JournalSubject::of_type(kind.as_str(), Some(resource.id()));
+    let subject = JournalSubject::from_type(kind.as_str(), Some(resource.id()));
     info!(
         target: log::CHANGES,
         principal = actor.to_string(),

@@ -81,7 +81,7 @@ impl Requests {
         let seen_mark = *self.last_mark.lock();
         let mut due_mark = None;
         if let Some(mark) = seen_mark
-            && clock.instant().saturating_duration_since(mark.seen_at) >= MARK_EVERY
+            && clock.instant().saturating_duration_since(mark.seen_at) >= MARK_INTERVAL
         {
             due_mark = Some(mark.mark);
         }
@@ -95,7 +95,7 @@ impl Requests {
 
         let deleted_count = self
             .store
-            .forget_idempotency_keys(REMEMBERED_FOR_MARKS, REQUESTS_PER_DELETION)
+            .forget_idempotency_keys(MARKS_UNTIL_FORGOTTEN, REQUESTS_PER_DELETION)
             .await?;
         Ok(deleted_count >= REQUESTS_PER_DELETION as usize)
     }
@@ -147,7 +147,7 @@ pub enum NotEntered {
 /// A request in flight. Dropping the guard ends it.
 pub struct InFlightGuard<'a> {
     in_flight: &'a InFlight,
-    entry: (Owner, IdempotencyKey),
+    entry: (RequestOwner, IdempotencyKey),
 }
 
 impl Drop for InFlightGuard<'_> {

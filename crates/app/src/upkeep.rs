@@ -117,8 +117,8 @@ impl App {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
-        let used_before = seconds_before(now, StaffSession::IDLE);
-        let begun_before = seconds_before(now, StaffSession::LONGEST);
+        let used_before = seconds_before(now, StaffSession::MAX_IDLE_SECONDS);
+        let begun_before = seconds_before(now, StaffSession::MAX_AGE_SECONDS);
         self.store
             .forget_sessions(used_before, begun_before)
             .await?;

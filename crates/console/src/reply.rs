@@ -148,10 +148,10 @@ impl Flash {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(4, '.');
         let code = parts.next()?;
-        let id = text::integer(parts.next()?)?;
+        let id = text::parse_integer(parts.next()?)?;
         let undo = match (parts.next(), parts.next()) {
             (Some(seq), Some(page)) => Some(Undo {
-                seq: text::integer(seq)?,
+                seq: text::parse_integer(seq)?,
                 page: page.to_owned(),
             }),
             (None, None) => None,

@@ -1,4 +1,4 @@
-//! Who acts.
+//! Actors: the keys, people and parts of the service that cause a write.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc};
 
 use super::KeyId;
 
-/// The number of a member of the staff, from 1. It is never given again.
+/// The number of a member of the staff, from 1. It is never given to another member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StaffId(pub i64);
 
@@ -16,7 +16,7 @@ impl fmt::Display for StaffId {
     }
 }
 
-/// Who causes a write.
+/// The actor who causes a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
     /// A client with this API key.
@@ -32,7 +32,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Its kind, as the interface and the log spell it.
+    /// Returns the kind of the actor, as the interface and the log spell it.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Key(_) => "key",
@@ -43,7 +43,7 @@ impl Actor {
         }
     }
 
-    /// Its number, if it has one.
+    /// Returns the number of the key or of the member of the staff; `None` for other actors.
     pub fn id(self) -> Option<i64> {
         match self {
             Self::Key(KeyId(id)) | Self::Staff(StaffId(id)) => Some(id),
@@ -51,17 +51,19 @@ impl Actor {
         }
     }
 
-    /// Parses the form in which it is displayed.
+    /// Parses a text such as `key:3` or `clock`, the form in which an actor is displayed. `None` for another text, and for
+    /// a number in another spelling, such as `key:03`.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
             None => (text, None),
         };
-        // An integer has one spelling.
-        Self::from_kind_and_id(kind, id).filter(|actor| actor.to_string() == text)
+        let actor = Self::from_kind_and_id(kind, id)?;
+        (actor.to_string() == text).then_some(actor)
     }
 
-    /// Returns the actor with this kind and number, if there is one.
+    /// Returns the actor with this kind and number; `None` if there is no such kind, or its actors have no number or
+    /// need one.
     pub fn from_kind_and_id(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),
@@ -74,8 +76,8 @@ impl Actor {
     }
 }
 
-/// Such as `key:3` or `clock`.
 impl fmt::Display for Actor {
+    /// Writes a text such as `key:3` or `clock`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id() {
             Some(id) => write!(f, "{}:{id}", self.kind()),

@@ -22,8 +22,9 @@ impl From<IpAddr> for ClientAddress {
 }
 
 impl ClientAddress {
-    /// Returns the address, or of IPv6 the network of the site: the /56 that a provider gives to one
-    /// customer (RFC 6177, section 2), who can use each of its 256 networks.
+    /// Returns an IPv4 address as it is, and for an IPv6 network the network of the site: the /56 that a provider gives to
+    /// one customer (RFC 6177, section 2), who can use each of its 256 networks. `2001:db8:1:2ff::` becomes
+    /// `2001:db8:1:200::`.
     #[must_use]
     pub fn site(self) -> Self {
         Self(match self.0 {
@@ -32,26 +33,30 @@ impl ClientAddress {
         })
     }
 
-    /// Returns the address for a limit of what one address may use. `None` if many clients share
-    /// it, and so have no such limit: it is a trusted proxy, or local and `exempts_loopback`.
+    /// Returns the address for a limit of what one address may use. `None` if many clients share the address, and so have
+    /// no such limit: it is a trusted proxy, or it is local and `exempts_loopback` is set.
     pub fn with_limit(address: IpAddr, proxies: &Networks, exempts_loopback: bool) -> Option<Self> {
         let is_shared = proxies.contain(address) || exempts_loopback && address.is_loopback();
-        (!is_shared).then(|| address.into())
+        if is_shared {
+            None
+        } else {
+            Some(address.into())
+        }
     }
 }
 
-/// A connection, as its requests see it.
+/// The client of a connection, as its requests see it. All requests of the connection share it.
 #[derive(Debug)]
 pub struct Client {
     address: IpAddr,
     state: AtomicU8,
 }
 
-/// No request on the connection has carried a valid key yet.
+/// The state of a connection on which no request has carried a valid key yet.
 const UNTRUSTED: u8 = 0;
-/// A request on the connection has carried a valid key.
+/// The state of a connection on which a request has carried a valid key.
 const TRUSTED: u8 = 1;
-/// Its connection slot was given to another connection before it carried a valid key.
+/// The state of a connection whose slot was given to another connection before a request carried a valid key.
 const REPLACED: u8 = 2;
 
 impl Client {
@@ -65,12 +70,14 @@ impl Client {
     /// served.
     #[must_use]
     pub fn trust(&self) -> bool {
-        // Almost always it is already trusted, and a load is cheaper than a write.
-        self.state.load(Relaxed) == TRUSTED
-            || self
-                .state
-                .compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed)
-                != Err(REPLACED)
+        // Almost always, the connection is already trusted, and a load is cheaper than a write.
+        if self.is_trusted() {
+            return true;
+        }
+        let state_before = self
+            .state
+            .compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed);
+        state_before != Err(REPLACED)
     }
 
     /// Whether a request on the connection has carried a valid key.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{IdempotentRequest, NamedActor};
 
-/// Who causes a write, when, and by which request. A store gets it with each act of an actor, so
+/// The circumstances of a write: its actor, its time, and its request. A store gets them with each act of an actor, so
 /// that it can record the act in the transaction that carries it out.
 #[derive(Debug, Clone)]
 pub struct WriteContext {
@@ -19,7 +19,7 @@ pub struct WriteContext {
 }
 
 impl WriteContext {
-    /// Returns a write that no request asks for.
+    /// Returns the circumstances of a write for which there is no request.
     pub fn new(actor: impl Into<NamedActor>, now: Timestamp) -> Self {
         Self {
             actor: actor.into(),

@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::{KeyId, NewPet, StaffId};
 
-/// How long a process must have seen the newest mark before it sets the next one. See
+/// The time for which a process must have seen the newest mark before it sets the next mark. See
 /// `Requests::mark_idempotency_keys` of the store.
 pub const MARK_INTERVAL: Duration = Duration::from_mins(10);
 
-/// How many marks must follow the first mark after a request before the request is forgotten: 48
+/// The number of marks that must follow the first mark after a request before the request is forgotten: 48
 /// hours in which the service ran. Clients are promised 24 hours.
 pub const MARKS_UNTIL_FORGOTTEN: i64 = 288;
 
@@ -24,11 +24,11 @@ pub struct IdempotencyKey(String);
 impl IdempotencyKey {
     pub const MAX_LENGTH: usize = 255;
 
-    /// `None` unless the text has 1 to 255 characters, all from `!` to `~`.
+    /// Returns the key; `None` unless the text has 1 to 255 characters, all from `!` to `~`.
     pub fn new(text: String) -> Option<Self> {
-        let valid = (1..=Self::MAX_LENGTH).contains(&text.len())
+        let is_valid = (1..=Self::MAX_LENGTH).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_graphic());
-        valid.then_some(Self(text))
+        is_valid.then_some(Self(text))
     }
 
     pub fn as_str(&self) -> &str {
@@ -36,8 +36,8 @@ impl IdempotencyKey {
     }
 }
 
-/// An API key, or a member of the staff, with one number for both in the store: positive for a key,
-/// negative for a member of the staff.
+/// The owner of a remembered request: an API key or a member of the staff. The store has one number for both, which is
+/// positive for a key and negative for a member of the staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestOwner(i64);
 
@@ -64,26 +64,30 @@ impl From<StaffId> for RequestOwner {
 pub struct IdempotentRequest {
     /// The API key that the request came with, or the member of the staff.
     pub caller: RequestOwner,
-    /// The owner of the remembered request. Of an API key, the first one of its lineage: the key
-    /// that was rotated, perhaps several times, into this one. Often the caller itself.
+    /// The owner of the remembered request. For an API key, this is the first key of its lineage: the key
+    /// that was rotated, perhaps several times, into this one. It is often the caller itself.
     pub lineage: RequestOwner,
     pub operation: &'static str,
     /// The client's identifier of the request.
     pub key: IdempotencyKey,
-    /// Differs if the request is for something else. See [`fingerprint`].
+    /// The hash of the requested animal or change. See [`fingerprint`].
     pub fingerprint: [u8; 32],
 }
 
 impl IdempotentRequest {
-    /// Under what the request is remembered: the first key of its lineage, and its own key, which
-    /// earlier releases use to find it.
+    /// Returns the owners under which the request is remembered: the first key of its lineage, and the caller, by which
+    /// earlier releases find the request.
     pub fn owners(&self) -> impl Iterator<Item = RequestOwner> {
-        let own = (self.caller != self.lineage).then_some(self.caller);
-        [Some(self.lineage), own].into_iter().flatten()
+        let caller = if self.caller == self.lineage {
+            None
+        } else {
+            Some(self.caller)
+        };
+        std::iter::once(self.lineage).chain(caller)
     }
 }
 
-/// The response to a request, as each repetition gets it.
+/// The response to a request, which each repetition of the request gets too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredResponse {
     pub status: u16,
@@ -95,7 +99,7 @@ pub struct StoredResponse {
 }
 
 /// Returns the SHA-256 of the requested animal. Two bodies with the same values have the same
-/// fingerprint, however they are written.
+/// fingerprint, even if their members are in another order.
 pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(pet.category_id.to_be_bytes());

@@ -1,4 +1,4 @@
-//! API keys: their format, what is stored of them, and what they allow.
+//! API keys: their format, their records in a store, and their scopes.
 //!
 //! A key consists of `pets_live_` (production) or `pets_test_` (staging), 30 random base62
 //! characters, and 6 base62 characters with the CRC-32 of everything before. Secret scanners
@@ -16,17 +16,20 @@ use sha2::{Digest, Sha256};
 use super::{RateLimit, words::words};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// The number of random characters in a key.
 const RANDOM_LENGTH: usize = 30;
+
+/// The number of characters of the checksum in a key.
 const CHECKSUM_LENGTH: usize = 6;
 
 words! {
     /// The deployment that a service or a key belongs to.
     #[derive(Default)]
     pub enum Deployment {
-        /// The real catalogue.
+        /// The catalogue with the real animals.
         #[default]
         Production = "production",
-        /// For trying things out.
+        /// A catalogue for trials.
         Staging = "staging",
     }
 }
@@ -57,18 +60,18 @@ words! {
 }
 
 impl Scope {
-    /// Whether a key of this scope may run an operation that needs `needed`.
-    pub fn allows(self, needed: Self) -> bool {
+    /// Whether a key of this scope may run an operation that needs `required_scope`.
+    pub fn allows(self, required_scope: Self) -> bool {
         match self {
-            Self::Read => needed == Self::Read,
-            Self::Write => matches!(needed, Self::Read | Self::Write),
-            Self::StoreRead => matches!(needed, Self::Read | Self::StoreRead),
-            Self::StoreWrite => needed != Self::StoreAdmin,
+            Self::Read => required_scope == Self::Read,
+            Self::Write => matches!(required_scope, Self::Read | Self::Write),
+            Self::StoreRead => matches!(required_scope, Self::Read | Self::StoreRead),
+            Self::StoreWrite => required_scope != Self::StoreAdmin,
             Self::StoreAdmin => true,
         }
     }
 
-    /// Returns the part of it that the contract knows.
+    /// Returns the scope with the same rights in the contract, which knows only `read` and `write`.
     pub fn contract_scope(self) -> Self {
         match self {
             Self::Read | Self::StoreRead => Self::Read,
@@ -76,17 +79,22 @@ impl Scope {
         }
     }
 
-    /// Its name if it is a scope of the store area.
+    /// Returns the name of a scope of the store area; `None` for a scope of the contract.
     pub fn store_area_name(self) -> Option<&'static str> {
-        (self.contract_scope() != self).then(|| self.as_str())
+        if self.contract_scope() == self {
+            None
+        } else {
+            Some(self.as_str())
+        }
     }
 }
 
-/// A secret API key. It exists from its creation until it was shown once. `Debug` hides it; only
+/// A secret API key, which exists in memory from its creation until it was shown once. `Debug` hides it; only
 /// [`ApiKey::reveal`] returns it.
 pub struct ApiKey(String);
 
 impl ApiKey {
+    /// Returns a new key, such as `pets_live_` with 36 characters after it.
     pub fn generate(deployment: Deployment, random: &mut impl CryptoRng) -> Self {
         let mut text = String::from(deployment.key_prefix());
         for _ in 0..RANDOM_LENGTH {
@@ -122,14 +130,17 @@ impl KeyDigest {
     /// the format of a key of `deployment`.
     pub fn from_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
-        let rest = text.strip_prefix(deployment.key_prefix().as_bytes())?;
-        let well_formed = rest.len() == RANDOM_LENGTH + CHECKSUM_LENGTH
-            && rest.iter().all(u8::is_ascii_alphanumeric);
-        if !well_formed {
+        let characters = text.strip_prefix(deployment.key_prefix().as_bytes())?;
+        let is_well_formed = characters.len() == RANDOM_LENGTH + CHECKSUM_LENGTH
+            && characters.iter().all(u8::is_ascii_alphanumeric);
+        if !is_well_formed {
             return None;
         }
-        let (checked, given) = text.split_at(text.len() - CHECKSUM_LENGTH);
-        (checksum(checked) == given).then(|| Self(Sha256::digest(text).into()))
+        let (content, text_checksum) = text.split_at(text.len() - CHECKSUM_LENGTH);
+        if checksum(content) != text_checksum {
+            return None;
+        }
+        Some(Self(Sha256::digest(text).into()))
     }
 
     /// Returns a digest that was read from the store.
@@ -148,13 +159,13 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// Returns the CRC-32 (of gzip and PNG) in base62, highest digit first.
+/// Returns the CRC-32 (the one of gzip and PNG) in base62, highest digit first.
 fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
-    let mut rest = crc32fast::hash(text) as usize;
+    let mut quotient = crc32fast::hash(text) as usize;
     let mut digits = [0; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
-        *digit = BASE62[rest % BASE62.len()];
-        rest /= BASE62.len();
+        *digit = BASE62[quotient % BASE62.len()];
+        quotient /= BASE62.len();
     }
     digits
 }
@@ -173,10 +184,10 @@ impl FromStr for KeyId {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = text.parse().ok().filter(|&number| number > 0);
-        number
-            .map(Self)
-            .ok_or("a key is named by its number, as `petstore keys list` shows it")
+        match text.parse() {
+            Ok(number) if number > 0 => Ok(Self(number)),
+            _ => Err("a key is named by its number, as `petstore keys list` shows it"),
+        }
     }
 }
 
@@ -187,9 +198,9 @@ pub struct NewKey {
     pub name: String,
     pub scope: Scope,
     pub deployment: Deployment,
-    /// When it expires; `None` means never.
+    /// The time from which the key is not accepted any more; `None` means that it never expires.
     pub expires_at: Option<Timestamp>,
-    /// Its own rate limit; `None` means the default limit.
+    /// The rate limit of the key; `None` means the default limit.
     pub rate_limit: Option<RateLimit>,
 }
 
@@ -201,27 +212,27 @@ pub struct KeyRecord {
     pub scope: Scope,
     pub deployment: Deployment,
     pub created_at: Timestamp,
-    /// When it expires; `None` means never.
+    /// The time from which the key is not accepted any more; `None` means that it never expires.
     pub expires_at: Option<Timestamp>,
-    /// When it was last accepted, recorded a few seconds late; `None` means never.
+    /// The time when the key was last accepted, recorded a few seconds late; `None` means never.
     pub last_used_at: Option<Timestamp>,
-    /// When it last called the deprecated operation, recorded a few seconds late; `None` means
+    /// The time of its last call of the deprecated operation, recorded a few seconds late; `None` means
     /// never.
     pub last_deprecated_call_at: Option<Timestamp>,
-    /// When it was revoked, if it was.
+    /// The time when the key was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
-    /// Its own rate limit; `None` means the default limit.
+    /// The rate limit of the key; `None` means the default limit.
     pub rate_limit: Option<RateLimit>,
-    /// The key that replaces it, if it was rotated.
+    /// The key that replaces this one, if it was rotated.
     pub successor: Option<KeyId>,
 }
 
-/// One use of a key, or several.
+/// The latest use of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUse {
     pub id: KeyId,
     pub used_at: Timestamp,
-    /// When it last called the deprecated operation, if it did.
+    /// The time of the latest call of the deprecated operation, if there was one.
     pub deprecated_call_at: Option<Timestamp>,
 }
 
@@ -231,8 +242,8 @@ impl KeyRecord {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
-    /// Returns a successor with this digest, and with the same name, scope, limit and lifetime;
-    /// `None` if it would expire too far in the future.
+    /// Returns a successor with this digest, and with the same name, scope, limit and lifetime; `None` if it would expire
+    /// too far in the future. The successor of a key that was valid for 90 days expires 90 days after `now`.
     pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
         let expires_at = match self.expires_at {
             Some(end) => Some(now.checked_add(end.duration_since(self.created_at)).ok()?),

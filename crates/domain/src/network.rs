@@ -4,18 +4,19 @@ use std::{net::IpAddr, str::FromStr, sync::Arc};
 
 use ipnet::IpNet;
 
-/// Networks that an operator names, such as those of trusted proxies.
+/// Networks that an operator names, such as the networks of trusted proxies.
 #[derive(Debug, Clone, Default)]
 pub struct Networks(Arc<[IpNet]>);
 
 impl Networks {
-    /// Whether the address is in one of them. An IPv4-mapped address is that of IPv4.
+    /// Whether the address is in one of the networks. An IPv4-mapped address such as `::ffff:10.0.0.1` counts as the IPv4
+    /// address `10.0.0.1`.
     pub fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether there are none.
+    /// Whether there is no network.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -36,7 +37,7 @@ impl FromIterator<Network> for Networks {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(IpNet);
 
-/// The text is not a network.
+/// The error for a text that is not a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a network; use the form 10.0.0.0/8, fd00::/8 or 192.0.2.1")]
 pub struct InvalidNetwork;
@@ -45,9 +46,12 @@ impl FromStr for Network {
     type Err = InvalidNetwork;
 
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
-        let network = text
-            .parse::<IpNet>()
-            .or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        network.map(Self).map_err(|_| InvalidNetwork)
+        if let Ok(network) = text.parse::<IpNet>() {
+            return Ok(Self(network));
+        }
+        match text.parse::<IpAddr>() {
+            Ok(address) => Ok(Self(address.into())),
+            Err(_) => Err(InvalidNetwork),
+        }
     }
 }

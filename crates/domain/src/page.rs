@@ -1,4 +1,4 @@
-//! Reading the catalogue page by page, in ascending order of identifier.
+//! Pages of the catalogue, which clients read in ascending order of identifier.
 
 use super::{PetId, PetStatus};
 
@@ -12,13 +12,12 @@ impl Limit {
     /// The largest page.
     pub const MAX: u8 = 100;
 
-    /// `None` outside 1 to 100. A limit is never clamped: a client that asked for more would take a
+    /// Returns the limit; `None` outside 1 to 100. A limit is never clamped: a client that asked for more would take a
     /// short page for the last one.
     pub fn new(limit: i64) -> Option<Self> {
         let limit = u8::try_from(limit).ok()?;
-        (Self::MIN..=Self::MAX)
-            .contains(&limit)
-            .then_some(Self(limit))
+        let is_valid = (Self::MIN..=Self::MAX).contains(&limit);
+        is_valid.then_some(Self(limit))
     }
 
     /// Returns the limit as a number.
@@ -26,8 +25,10 @@ impl Limit {
         self.0
     }
 
-    /// Returns the items of a page, of which one too many was read, and the position after them if
-    /// more follow.
+    /// Returns the items of a page, and the position of the last item if more items follow.
+    ///
+    /// A caller reads one item more than the limit to find out whether more follow. With the limit 2, the items 1, 2 and 3
+    /// become the page 1 and 2 with the position of 2.
     pub fn page<T, P>(
         self,
         mut items: Vec<T>,
@@ -35,8 +36,11 @@ impl Limit {
     ) -> (Vec<T>, Option<P>) {
         let has_more = items.len() > usize::from(self.0);
         items.truncate(self.0.into());
-        let next = items.last().filter(|_| has_more).map(position);
-        (items, next)
+        let last_position = match items.last() {
+            Some(last) if has_more => Some(position(last)),
+            _ => None,
+        };
+        (items, last_position)
     }
 }
 
@@ -46,13 +50,13 @@ impl Default for Limit {
     }
 }
 
-/// The requested page.
+/// A request for a page of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageRequest {
-    /// At most this many animals.
+    /// The maximum number of animals.
     pub limit: Limit,
-    /// Only animals of this status; all of them if `None`.
+    /// The status of the animals; `None` for animals of any status.
     pub status: Option<PetStatus>,
-    /// Only animals with a higher identifier than this; from the first if `None`.
+    /// The identifier before the page: the animals have higher ones. `None` for the first page.
     pub after: Option<PetId>,
 }

@@ -1,4 +1,4 @@
-//! The animal.
+//! The animal of the contract, which the store area extends.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -9,11 +9,14 @@ use super::words::words;
 /// than a million million of them left.
 pub const HIGHEST_IMPORTED: i64 = (1 << 53) - (1 << 40);
 
-/// No store reaches this number, which lies half of the way from [`HIGHEST_IMPORTED`] to 2^53.
+/// A number that no store reaches. It lies halfway between [`HIGHEST_IMPORTED`] and 2^53.
 pub const HIGHEST_EXPECTED: i64 = (1 << 53) - (1 << 39);
 
-/// Declares an identifier: a number that every JSON reader reads exactly, also one that stores every
+/// Declares the type of an identifier: a number that every JSON reader reads exactly, also a reader that stores every
 /// number as an IEEE 754 double.
+///
+/// `id! { PetId }` becomes a struct `PetId` with `PetId::MAX`, `PetId::new`, `PetId::get` and `Display`. `PetId::new(0)` is
+/// `None`.
 macro_rules! id {
     ($(#[$about:meta])* $name:ident) => {
         $(#[$about])*
@@ -24,7 +27,7 @@ macro_rules! id {
             /// The highest identifier: 2^53 - 1.
             pub const MAX: i64 = (1 << 53) - 1;
 
-            /// `None` if the number is out of range.
+            /// Returns the identifier; `None` if the number is not in 1 to [`Self::MAX`].
             pub fn new(id: i64) -> Option<Self> {
                 (1..=Self::MAX).contains(&id).then_some(Self(id))
             }
@@ -52,11 +55,11 @@ words! {
     /// Whether an animal is available.
     #[derive(Default)]
     pub enum PetStatus {
-        /// On offer, the default.
+        /// The animal can be reserved or sold, the default.
         #[default]
         Available = "available",
         Pending = "pending",
-        /// Has a new home.
+        /// The animal has a new home.
         Sold = "sold",
     }
 }
@@ -71,10 +74,11 @@ impl PetName {
     /// size of a page.
     pub const MAX_LENGTH: usize = 64 << 10;
 
-    /// `None` if the text is longer than [`Self::MAX_LENGTH`], or contains U+0000. PostgreSQL
+    /// Returns the name; `None` if the text is longer than [`Self::MAX_LENGTH`], or contains U+0000. PostgreSQL
     /// cannot store U+0000, so every backend rejects it: a catalogue can move between backends.
     pub fn new(text: String) -> Option<Self> {
-        (text.len() <= Self::MAX_LENGTH && !text.contains('\0')).then_some(Self(text))
+        let is_valid = text.len() <= Self::MAX_LENGTH && !text.contains('\0');
+        is_valid.then_some(Self(text))
     }
 
     pub fn as_str(&self) -> &str {
@@ -86,13 +90,13 @@ impl PetName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPet {
     pub name: PetName,
-    /// Its category: any number, which is not looked up anywhere.
+    /// The number of the category: any number, which no operation looks up.
     pub category_id: i64,
     pub status: PetStatus,
 }
 
 impl NewPet {
-    /// Returns the same animal with the identifier that the store gave it.
+    /// Returns the animal with the identifier that the store gave it.
     pub fn with_id(self, id: PetId) -> Pet {
         Pet {
             id,

@@ -1,4 +1,4 @@
-//! Every problem that a request can have, with its code.
+//! The problems that a request can have, with their codes.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 

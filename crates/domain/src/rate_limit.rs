@@ -33,8 +33,16 @@ impl Period {
     }
 }
 
-/// A number of requests per second, minute or hour: 1 to 1,000,000. As text: `10/s`, `600/min` or
-/// `5000/h`.
+/// A rate limit: 1 to 1,000,000 requests per second, minute or hour.
+///
+/// ```
+/// use petstore_domain::RateLimit;
+///
+/// let limit: RateLimit = "600/min".parse().unwrap();
+/// assert_eq!(limit.quota(), 600);
+/// assert_eq!(limit.window(), 60);
+/// assert!("+600/min".parse::<RateLimit>().is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
     requests: NonZeroU32,
@@ -44,17 +52,17 @@ pub struct RateLimit {
 impl RateLimit {
     const MAX_REQUESTS: u32 = 1_000_000;
 
-    /// How many requests may come at once. After that, the quota refills evenly.
+    /// Returns the number of requests that may come at once. After them, the quota refills evenly.
     pub fn quota(self) -> u32 {
         self.requests.get()
     }
 
-    /// In how many seconds an empty quota refills.
+    /// Returns the seconds in which an empty quota refills.
     pub fn window(self) -> u32 {
         self.period.seconds()
     }
 
-    /// Returns the limit as a part of a sentence: `600 requests per minute`.
+    /// Returns the limit as a part of a sentence, such as `600 requests per minute`.
     pub fn in_words(self) -> String {
         let plural = if self.quota() == 1 { "" } else { "s" };
         let period = match self.period {
@@ -65,27 +73,33 @@ impl RateLimit {
         format!("{} request{plural} per {period}", self.requests)
     }
 
-    /// In how many nanoseconds one request is refilled.
-    fn interval(self) -> u64 {
-        u64::from(self.window()) * NANOS / u64::from(self.quota())
+    /// Returns the nanoseconds in which one request is refilled.
+    fn request_nanos(self) -> u64 {
+        u64::from(self.window()) * NANOS_PER_SECOND / u64::from(self.quota())
     }
 
-    /// In how many seconds the quota has `count` requests again, rounded up; at least 1. `used`: in
-    /// how many nanoseconds it will be full.
-    fn wait(self, used: u64, count: u64) -> u64 {
-        let then = self.window_nanos().saturating_sub(count * self.interval());
-        used.saturating_sub(then).div_ceil(NANOS).max(1)
-    }
-
-    /// In how many nanoseconds an empty quota refills.
+    /// Returns the nanoseconds in which an empty quota refills.
     fn window_nanos(self) -> u64 {
-        self.interval() * u64::from(self.quota())
+        self.request_nanos() * u64::from(self.quota())
+    }
+
+    /// Returns the seconds until the quota has `count` requests, rounded up; at least 1. `nanos_until_full` is the time
+    /// until the quota is full.
+    fn seconds_until(self, count: u64, nanos_until_full: u64) -> u64 {
+        // A quota with `count` requests needs this time until it is full.
+        let nanos_from_count_to_full = self
+            .window_nanos()
+            .saturating_sub(count * self.request_nanos());
+        nanos_until_full
+            .saturating_sub(nanos_from_count_to_full)
+            .div_ceil(NANOS_PER_SECOND)
+            .max(1)
     }
 }
 
-const NANOS: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The text is not a rate.
+/// The error for a text that is not a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a rate; use the form 10/s, 600/min or 5000/h, from 1 to {max}", max = RateLimit::MAX_REQUESTS)]
 pub struct InvalidRateLimit;
@@ -99,8 +113,12 @@ impl FromStr for RateLimit {
         let period = period.parse().map_err(|_| InvalidRateLimit)?;
         let limit = Self { requests, period };
         // Each rate has one spelling: not `+10/s`, for example.
-        let valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
-        valid.then_some(limit).ok_or(InvalidRateLimit)
+        let is_valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
+        if is_valid {
+            Ok(limit)
+        } else {
+            Err(InvalidRateLimit)
+        }
     }
 }
 
@@ -110,11 +128,11 @@ impl fmt::Display for RateLimit {
     }
 }
 
-/// Counts requests against a [`RateLimit`]. A new meter has a full quota. Times are durations since
+/// A meter, which counts requests against a [`RateLimit`]. A new meter has a full quota. Times are durations since
 /// one fixed moment.
 #[derive(Debug, Default)]
 pub struct Meter {
-    /// When the quota will be full again, in nanoseconds.
+    /// The time when the quota will be full again, in nanoseconds.
     full_at: AtomicU64,
 }
 
@@ -125,10 +143,10 @@ pub struct MeterReading {
     pub limit: RateLimit,
     /// Whether the request is within the limit.
     pub is_within_limit: bool,
-    /// How many more requests may follow at once.
+    /// The number of requests that may follow at once.
     pub remaining: u32,
-    /// In how many seconds the next request is refilled, rounded up; at least 1. For a batch above
-    /// the limit: in how many seconds it can be sent again.
+    /// The seconds until the next request is refilled, rounded up; at least 1. For a batch above
+    /// the limit, the seconds until the batch can be sent again.
     pub refill_seconds: u64,
 }
 
@@ -138,55 +156,64 @@ impl Meter {
         self.take_all(1, 1, limit, now)
     }
 
-    /// Takes what a batch of so many commands costs in addition to its request, or nothing if the
-    /// quota has less.
+    /// Takes the cost of a batch in addition to its request, which is one request for each command but the first. Takes
+    /// nothing if the quota has less.
     pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> MeterReading {
         self.take_all(commands.saturating_sub(1), commands, limit, now)
     }
 
-    /// Gives one request back that was taken.
+    /// Gives back one request that was taken.
     pub fn give_back(&self, limit: RateLimit) {
         let _ = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-                Some(full_at.saturating_sub(limit.interval()))
+                Some(full_at.saturating_sub(limit.request_nanos()))
             });
     }
 
-    /// `again`: how many the client needs to retry.
-    fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> MeterReading {
+    /// Takes `count` requests, or none if the quota has less. `retry_count` is the number of requests that a retry needs.
+    fn take_all(
+        &self,
+        count: u32,
+        retry_count: u32,
+        limit: RateLimit,
+        now: Duration,
+    ) -> MeterReading {
         let now = nanos(now);
-        let cost = limit.interval() * u64::from(count);
-        let taken = self
+        let cost = limit.request_nanos() * u64::from(count);
+        let update = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
                 let after = full_at.max(now) + cost;
                 (after - now <= limit.window_nanos()).then_some(after)
             });
-        match taken {
-            Ok(before) => MeterReading::new(limit, true, before.max(now) + cost - now),
+        match update {
+            Ok(full_at_before) => {
+                let nanos_until_full = full_at_before.max(now) + cost - now;
+                MeterReading::new(limit, nanos_until_full)
+            }
             Err(full_at) => {
-                let used = full_at.saturating_sub(now);
-                let more_in = limit.wait(used, again.into());
-                MeterReading {
-                    refill_seconds: more_in,
-                    ..MeterReading::new(limit, false, used)
-                }
+                let nanos_until_full = full_at.saturating_sub(now);
+                let mut reading = MeterReading::new(limit, nanos_until_full);
+                reading.is_within_limit = false;
+                reading.refill_seconds = limit.seconds_until(retry_count.into(), nanos_until_full);
+                reading
             }
         }
     }
 }
 
 impl MeterReading {
-    /// `used`: in how many nanoseconds the quota will be full again.
-    fn new(limit: RateLimit, within: bool, used: u64) -> Self {
-        // `used` exceeds the full quota only if the limit was lowered.
-        let left = limit.window_nanos().saturating_sub(used) / limit.interval();
+    /// Returns the reading for a request within the limit. `nanos_until_full` is the time until the quota is full.
+    fn new(limit: RateLimit, nanos_until_full: u64) -> Self {
+        // This time exceeds the window only if the limit was lowered.
+        let remaining =
+            limit.window_nanos().saturating_sub(nanos_until_full) / limit.request_nanos();
         Self {
             limit,
-            is_within_limit: within,
-            remaining: u32::try_from(left).unwrap_or(u32::MAX),
-            refill_seconds: limit.wait(used, left + 1),
+            is_within_limit: true,
+            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
+            refill_seconds: limit.seconds_until(remaining + 1, nanos_until_full),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Bytes and integers as text, and texts as people can read them.
+//! Bytes and integers as text, and texts in forms that can be compared or read.
 
 pub mod formulas;
 pub mod readable;
 pub mod sealed;
 
-/// Returns the two hexadecimal digits of a byte.
+/// Returns the two hexadecimal digits of a byte: `2f` for 47.
 pub fn hex(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     [
@@ -13,16 +13,13 @@ pub fn hex(byte: u8) -> [u8; 2] {
     ]
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits: `002f` for 0 and 47.
 pub fn hex_digits(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|&byte| hex(byte))
-        .map(char::from)
-        .collect()
+    let digits = bytes.iter().flat_map(|&byte| hex(byte));
+    digits.map(char::from).collect()
 }
 
-/// Returns a text for a comparison without regard to case and to space around it.
+/// Returns a text for a comparison without regard to case and to space around it: `sold` for ` Sold`.
 pub fn comparison_key(text: &str) -> String {
     text.trim().to_lowercase()
 }
@@ -35,10 +32,21 @@ pub fn heading_key(text: &str) -> String {
 
 /// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
 /// sign or leading zeros.
+///
+/// ```
+/// use petstore_domain::text::parse_integer;
+///
+/// assert_eq!(parse_integer("-7"), Some(-7));
+/// assert_eq!(parse_integer("07"), None);
+/// ```
 pub fn parse_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
-    canonical.then(|| text.parse().ok())?
+    let is_canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
+    if is_canonical {
+        text.parse().ok()
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,24 @@ use std::{fmt, str::FromStr};
 
 /// Declares an enumeration with the name of each value in the interface and the database. `ALL`,
 /// `as_str`, `Display` and `FromStr` follow from the names.
+///
+/// ```
+/// use petstore_domain::words::words;
+///
+/// words! {
+///     /// The size of an animal.
+///     pub enum Size {
+///         Small = "small",
+///         /// Higher than 50 cm.
+///         Large = "large",
+///     }
+/// }
+///
+/// assert_eq!(Size::ALL, [Size::Small, Size::Large]);
+/// assert_eq!(Size::Large.as_str(), "large");
+/// assert_eq!("small".parse(), Ok(Size::Small));
+/// assert_eq!("tiny".parse::<Size>().unwrap_err().to_string(), "not one of small and large");
+/// ```
 #[macro_export]
 macro_rules! words {
     (
@@ -22,7 +40,7 @@ macro_rules! words {
             /// Every value.
             $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
 
-            /// Its name in the interface and the database.
+            /// Returns the name in the interface and the database.
             $vis fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$value => $word,)+
@@ -54,23 +72,25 @@ macro_rules! words {
 }
 pub use words;
 
-/// A name in the database: one of `T`, or one that only a later release has.
+/// A name in the database: the name of a value of `T`, or a name that only a later release has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word<T> {
-    /// This release knows it.
+    /// A value that this release knows.
     Known(T),
-    /// This release passes it on.
+    /// A name that this release passes on.
     Other(Box<str>),
 }
 
 impl<T: Copy + AsRef<str> + FromStr> Word<T> {
     /// Returns the word with this name.
     pub fn from_name(name: &str) -> Self {
-        name.parse()
-            .map_or_else(|_| Self::Other(name.into()), Self::Known)
+        match name.parse() {
+            Ok(value) => Self::Known(value),
+            Err(_) => Self::Other(name.into()),
+        }
     }
 
-    /// Its value, if this release knows it.
+    /// Returns the value, if this release knows it.
     pub fn value(&self) -> Option<T> {
         match self {
             Self::Known(value) => Some(*value),
@@ -78,7 +98,7 @@ impl<T: Copy + AsRef<str> + FromStr> Word<T> {
         }
     }
 
-    /// Its name in the interface and the database.
+    /// Returns the name in the interface and the database.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Known(value) => value.as_ref(),
@@ -95,18 +115,18 @@ impl<T> From<T> for Word<T> {
 
 impl<T: PartialEq> PartialEq<T> for Word<T> {
     fn eq(&self, value: &T) -> bool {
-        matches!(self, Self::Known(known) if known == value)
+        matches!(self, Self::Known(own_value) if own_value == value)
     }
 }
 
-/// A text that is not one of these names.
+/// The error for a text that is not one of these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownWord(pub &'static [&'static str]);
 
 impl std::error::Error for UnknownWord {}
 
 impl UnknownWord {
-    /// Returns the names, as in "one of died and other".
+    /// Returns the names as a part of a sentence, such as `one of died and other`.
     pub fn expected_names(self) -> String {
         match self.0 {
             [first @ .., last] if !first.is_empty() => {

@@ -16,7 +16,7 @@ use object_store::{
         HttpResponse, HttpResponseBody, HttpService,
     },
 };
-use petstore_system::tls::{self, Verify};
+use petstore_system::tls::{self, CertificateCheck};
 use tokio::time;
 
 /// The path at which a client without credentials asks the machine of a cloud for some.
@@ -47,7 +47,7 @@ struct Service {
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         let roots = tls::system_roots().ok_or_else(|| tls_error("no trusted roots"))?;
-        let tls = tls::connector(Verify::ChainAndName(roots)).map_err(tls_error)?;
+        let tls = tls::connector(CertificateCheck::ChainAndName(roots)).map_err(tls_error)?;
         let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);

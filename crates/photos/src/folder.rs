@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
-use petstore_system::owner::{Owner, make_file, make_folder, make_one};
+use petstore_system::owner::{FileOwner, make_file, make_folder, make_last_folder};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, renameat, unlinkat};
 
 use super::files::{OWNERS_FOLDER, PARTIAL_SUFFIX, ShardFiles, first_byte};
@@ -23,7 +23,7 @@ use super::files::{OWNERS_FOLDER, PARTIAL_SUFFIX, ShardFiles, first_byte};
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    owner: Option<Owner>,
+    owner: Option<FileOwner>,
     /// Folders that may have files which are missing here.
     link_sources: Vec<PathBuf>,
     /// Whether this process knows that the folders of the shards are on disk.
@@ -51,7 +51,7 @@ impl Folder {
     }
 
     /// Returns the folder with an owner, to whom the files belong that this process creates.
-    pub fn with_owner(self, owner: Option<Owner>) -> Self {
+    pub fn with_owner(self, owner: Option<FileOwner>) -> Self {
         Self { owner, ..self }
     }
 
@@ -114,7 +114,7 @@ impl Folder {
 
         self.refuse_link_to_folder_of_another_user()?;
         for shard in 0..=u8::MAX {
-            make_one(&self.shard_path(shard), self.owner)?;
+            make_last_folder(&self.shard_path(shard), self.owner)?;
         }
         sync(&self.path)?;
         *is_prepared = true;
@@ -150,7 +150,7 @@ impl Folder {
     /// Adds the mark of a database, unless the folder is missing.
     pub(super) fn add_mark(&self, mark: &str) -> io::Result<()> {
         let owners_folder = self.path.join(OWNERS_FOLDER);
-        match make_one(&owners_folder, self.owner) {
+        match make_last_folder(&owners_folder, self.owner) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             result => result?,
         }
@@ -225,7 +225,7 @@ impl Folder {
         let mode = Mode::RUSR | Mode::WUSR;
         let mut out = File::from(openat(&shard, &partial_name, flags, mode)?);
         if let Some(owner) = self.owner {
-            owner.give(&out)?;
+            owner.take_over(&out)?;
         }
         out.write_all(content)?;
         out.sync_all()?;

@@ -152,7 +152,7 @@ impl NewAnimal {
 /// database draws the identifier.
 fn representation_after_id(new: &NewPet, context: &WriteContext) -> Option<String> {
     let id = PetId::new(1)?;
-    let entry = LogEntry::pet_added(&StorePet::added(id, new.clone(), context.now));
+    let entry = LogEntry::pet_added(&StorePet::new(id, new.clone(), context.now));
     let representation = entry.after?;
     Some(representation.strip_prefix("{\"id\":1")?.to_owned())
 }

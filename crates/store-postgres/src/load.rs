@@ -177,7 +177,7 @@ impl Load for PostgresLoad {
             }
             None => self.next_id()?,
         };
-        let mut new_pet = StorePet::added(id, pet.clone(), self.context.now);
+        let mut new_pet = StorePet::new(id, pet.clone(), self.context.now);
         new_pet.fields = fields.clone();
         self.add(&new_pet.into())
     }

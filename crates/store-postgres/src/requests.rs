@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use petstore_domain::{
-    IdempotentRequest, NewPet, Owner, Pet, StoredResponse, WriteContext, store_area::StorePet,
+    IdempotentRequest, NewPet, Pet, RequestOwner, StoredResponse, WriteContext,
+    store_area::StorePet,
 };
 use petstore_store::{
     CreationOutcome, CreationRenderer,
@@ -146,8 +147,8 @@ impl IdempotentCreate {
         let origin = Origin::from(context);
         let actor = &origin.actor.actor;
         let response = respond(pet);
-        let owners: Vec<i64> = request.owners().map(Owner::number).collect();
-        let entry = LogEntry::pet_added(&StorePet::added(pet.id, new.clone(), context.now));
+        let owners: Vec<i64> = request.owners().map(RequestOwner::number).collect();
+        let entry = LogEntry::pet_added(&StorePet::new(pet.id, new.clone(), context.now));
         let parameters: [&(dyn ToSql + Sync); 20] = [
             &request.lineage.number(),
             &request.key.as_str(),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use petstore_system::tls::{self, Verify};
+use petstore_system::tls::{self, CertificateCheck};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::{
     Socket,
@@ -44,16 +44,16 @@ impl Tls {
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
         let verify = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
-            SslMode::Prefer | SslMode::Require => Verify::Key,
+            SslMode::Prefer | SslMode::Require => CertificateCheck::Key,
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
                 let roots = match url.root_certificate() {
                     Some(path) => read_roots(path)?,
                     None => tls::system_roots().ok_or(TlsError::NoRoots)?,
                 };
                 if mode == SslMode::VerifyFull {
-                    Verify::ChainAndName(roots)
+                    CertificateCheck::ChainAndName(roots)
                 } else {
-                    Verify::Chain(roots)
+                    CertificateCheck::Chain(roots)
                 }
             }
         };

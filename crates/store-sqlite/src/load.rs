@@ -175,7 +175,7 @@ impl Load for SqliteLoad {
             }
             None => rows::identifier(pets::next_id(&self.connection)?)?,
         };
-        let mut new_pet = StorePet::added(id, pet.clone(), self.context.now);
+        let mut new_pet = StorePet::new(id, pet.clone(), self.context.now);
         new_pet.fields = fields.clone();
         self.add(&new_pet.into())
     }

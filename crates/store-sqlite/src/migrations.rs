@@ -160,7 +160,7 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
 fn run_steps_after(number: u32, connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("unseparated", 1, flags, |call: &Context<'_>| {
-        call.get(0).map(store_area::unseparated)
+        call.get(0).map(store_area::compact_key)
     })?;
     connection.create_scalar_function("unique_text_key", 1, flags, |call: &Context<'_>| {
         let text: String = call.get(0)?;

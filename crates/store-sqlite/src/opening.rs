@@ -6,7 +6,7 @@ mod locks;
 use std::{io, path::Path, sync::Arc};
 
 use petstore_store::{Cause, OpenError, OpenMode};
-use petstore_system::owner::{Owner, make_file};
+use petstore_system::owner::{FileOwner, make_file};
 use rusqlite::{MAIN_DB, OpenFlags, config::DbConfig};
 use tracing::error;
 
@@ -81,7 +81,7 @@ fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, Open
         return Ok(OpenFlags::empty());
     }
 
-    if let owner @ Some(_) = Owner::for_file(path)
+    if let owner @ Some(_) = FileOwner::for_file(path)
         && let Err(error) = make_file(path, owner)
         && error.kind() == io::ErrorKind::PermissionDenied
     {

@@ -105,7 +105,7 @@ fn add(
     context: &WriteContext,
 ) -> rusqlite::Result<Pet> {
     let id = insert(connection, new, context.now)?;
-    let pet = StorePet::added(identifier(id)?, new.clone(), context.now);
+    let pet = StorePet::new(identifier(id)?, new.clone(), context.now);
     journal::append_added_pet(connection, newest, &pet, context.into())?;
     let StorePet {
         id,

@@ -1,7 +1,7 @@
 //! Remembers requests, and recalls them.
 
 use jiff::Timestamp;
-use petstore_domain::{IdempotentRequest, RequestOwner, PetId, StoredResponse};
+use petstore_domain::{IdempotentRequest, PetId, RequestOwner, StoredResponse};
 use petstore_store::request_rows::{KnownRequest, compare_request};
 use rusqlite::params;
 
@@ -35,7 +35,7 @@ pub(super) const FORGET_REQUESTS: &str = "DELETE FROM requests WHERE id IN
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1)";
 
 /// Returns the values by which a remembered request is found.
-fn identity(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
+fn identity(owner: RequestOwner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
 

@@ -211,17 +211,18 @@ pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_va
 /// one value follow each other.
 pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String> {
     let mut notes = Vec::new();
-    for owners_of_value in owners.chunk_by(|(key, _), (next_key, _)| key == next_key) {
-        let Some(((field, _), _)) = owners_of_value.first() else {
+    for owners_of_value in owners.chunk_by(|owner, next_owner| owner.key == next_owner.key) {
+        let Some(first_owner) = owners_of_value.first() else {
             continue;
         };
         let ids: Vec<_> = owners_of_value
             .iter()
-            .map(|(_, id)| id.to_string())
+            .map(|owner| owner.pet.to_string())
             .collect();
         notes.push(format!(
-            "animals {} have the same {field}, which is unique; change the value of all but one",
-            ids.join(" and ")
+            "animals {} have the same {}, which is unique; change the value of all but one",
+            ids.join(" and "),
+            first_owner.key.field
         ));
     }
     notes

@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::ControlFlow};
 
 use futures_util::FutureExt;
-use petstore_domain::store_area::Resource;
+use petstore_domain::store_area::{Resource, UniqueKey};
 use rusqlite::types::FromSql as FromSqlite;
 use tokio_postgres::types::FromSql as FromPostgres;
 
@@ -70,7 +70,10 @@ pub fn check_values<C: CatalogueConnection>(
     }
 
     for_each_row(connection, UNIQUE_VALUES, &[], |row| {
-        let key = (row.value(0)?, row.value(1)?);
+        let key = UniqueKey {
+            field: row.value(0)?,
+            text: row.value(1)?,
+        };
         check.add_unique_value(&key, row.value(2)?);
         Ok(())
     })?;

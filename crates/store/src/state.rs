@@ -12,8 +12,9 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId,
     store_area::{
-        Category, Change, Command, Conflict, Decision, FieldSet, NewOrder, Order, OrderId, Owner,
-        Patch, Present, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey, decide,
+        Category, Change, Command, Conflict, Decision, FieldSet, NewOrder, Order, OrderId, Patch,
+        PresentState, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey, UniqueValueOwner,
+        decide,
     },
 };
 
@@ -148,7 +149,7 @@ impl State {
     /// Adds an owner of a unique value. The animal must also have been added.
     pub fn add_owner(&mut self, key: UniqueKey, owner: PetId) {
         self.owners
-            .entry((key, owner))
+            .entry(UniqueValueOwner { key, pet: owner })
             .or_insert(Versions::unchanged(()));
     }
 
@@ -284,7 +285,9 @@ impl State {
         match resource {
             Resource::Pet(pet) if pet.withdrawal.is_none() => {
                 let keys = self.fields.unique_keys(&pet.fields);
-                keys.into_iter().map(|key| (key, pet.id)).collect()
+                keys.into_iter()
+                    .map(|key| UniqueValueOwner { key, pet: pet.id })
+                    .collect()
             }
             _ => Vec::new(),
         }

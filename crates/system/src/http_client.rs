@@ -29,14 +29,16 @@ use tokio_rustls::{
 };
 use url::{Position, Url};
 
-/// How much of a response's body is read, in bytes, and for how long.
-const MAX_BODY: usize = 64 << 10;
-const BODY_TIME: Duration = Duration::from_secs(1);
+/// The limits of the body of a response that nobody needs.
+const UNUSED_BODY_LIMITS: BodyLimits = BodyLimits {
+    length: 64 << 10,
+    time: Duration::from_secs(1),
+};
 
-/// The length of a response's head, in bytes.
-const MAX_HEAD: usize = 16 << 10;
+/// The maximum length of a response's head, in bytes.
+const MAX_HEAD_BYTES: usize = 16 << 10;
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     #[error("no response within {0:?}")]
@@ -66,26 +68,35 @@ pub enum BodyError {
     Broken,
 }
 
+/// The limits of the body of a response.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyLimits {
+    /// The maximum length, in bytes.
+    pub length: usize,
+    /// The maximum time from the end of the head to the end of the body.
+    pub time: Duration,
+}
+
 /// The head of a response, and its body if that could be read.
-pub struct Fetched {
+pub struct FetchedResponse {
     pub head: response::Parts,
     pub body: Result<Bytes, BodyError>,
 }
 
-/// A request for a server.
-pub struct Outgoing<'r> {
+/// A request to another server.
+pub struct OutgoingRequest<'r> {
     pub url: &'r Url,
     /// Makes the connection if the URL begins with `https`.
     pub tls: Option<&'r TlsConnector>,
     pub request: request::Builder,
     pub body: Bytes,
-    /// How long all of it may take.
+    /// The maximum time until the response.
     pub limit: Duration,
 }
 
-impl Outgoing<'_> {
+impl OutgoingRequest<'_> {
     /// Sends the request over a new connection to the server that the URL names, and returns the
-    /// status code of the response. Safe to drop.
+    /// status code of the response. Dropping the future closes the connection.
     pub async fn send(self) -> Result<StatusCode, RequestError> {
         let Self {
             url,
@@ -96,13 +107,14 @@ impl Outgoing<'_> {
         } = self;
         let exchange = async {
             let port = url.port_or_known_default().ok_or(RequestError::NoHost)?;
-            let mut connection = Connection::open(url, tls, (name(url)?, port)).await?;
+            let mut connection = Connection::open(url, tls, (server_name(url)?, port)).await?;
             let request = request.header(header::CONNECTION, "close");
             Ok(connection.send(url, request, body).await?.status)
         };
-        time::timeout(limit, exchange)
-            .await
-            .unwrap_or(Err(RequestError::TooSlow(limit)))
+        match time::timeout(limit, exchange).await {
+            Ok(result) => result,
+            Err(_) => Err(RequestError::TooSlow(limit)),
+        }
     }
 }
 
@@ -124,19 +136,20 @@ impl Connection {
             .map_err(RequestError::Connect)?;
         stream.set_nodelay(true).map_err(RequestError::Connect)?;
         let Some(tls) = tls else {
-            return Self::over(stream).await;
+            return Self::handshake(stream).await;
         };
-        let name = ServerName::try_from(name(url)?.to_owned())?;
-        Self::over(tls.connect(name, stream).await.map_err(RequestError::Tls)?).await
+        let name = ServerName::try_from(server_name(url)?.to_owned())?;
+        let tls_stream = tls.connect(name, stream).await.map_err(RequestError::Tls)?;
+        Self::handshake(tls_stream).await
     }
 
-    async fn over(
+    /// Prepares a stream for HTTP/1.1.
+    async fn handshake(
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Result<Self, RequestError> {
-        let stream = TokioIo::new(stream);
         let (sender, driver) = http1::Builder::new()
-            .max_buf_size(MAX_HEAD)
-            .handshake(stream)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .handshake(TokioIo::new(stream))
             .await?;
         Ok(Self {
             sender,
@@ -152,20 +165,18 @@ impl Connection {
         body: Bytes,
     ) -> Result<response::Parts, RequestError> {
         // Reads the body of a usual response, so that the connection is not reset.
-        Ok(self
-            .fetch(url, request, body, (MAX_BODY, BODY_TIME))
-            .await?
-            .head)
+        let response = self.fetch(url, request, body, UNUSED_BODY_LIMITS).await?;
+        Ok(response.head)
     }
 
-    /// Sends a request, and returns the response with its body, if that has at most `max` bytes and arrives within this time.
+    /// Sends a request, and returns the response with its body, if the body keeps the limits.
     pub async fn fetch(
         &mut self,
         url: &Url,
         request: request::Builder,
         body: Bytes,
-        (max, within): (usize, Duration),
-    ) -> Result<Fetched, RequestError> {
+        limits: BodyLimits,
+    ) -> Result<FetchedResponse, RequestError> {
         let request = request
             .uri(&url[Position::BeforePath..Position::AfterQuery])
             .header(
@@ -177,34 +188,39 @@ impl Connection {
         let exchange = async {
             let response: Response<Incoming> = sender.send_request(request).await?;
             let (head, body) = response.into_parts();
-            let body = match time::timeout(within, Limited::new(body, max).collect()).await {
-                Ok(Ok(whole)) => Ok(whole.to_bytes()),
-                Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
-                Ok(Err(_)) => Err(BodyError::Broken),
-                Err(_) => Err(BodyError::TooSlow),
-            };
-            Ok(Fetched { head, body })
+            let body = read_body(body, limits).await;
+            Ok(FetchedResponse { head, body })
         };
         let mut exchange = pin!(exchange);
         tokio::select! {
-            done = exchange.as_mut() => done,
+            result = exchange.as_mut() => result,
             // The connection can fail at the same time as the response arrives, which then counts.
-            ended = driver => match exchange.await {
+            driver_result = driver => match exchange.await {
                 Ok(response) => Ok(response),
-                Err(error) => Err(ended.err().map_or(error, RequestError::Http)),
+                Err(error) => Err(driver_result.err().map_or(error, RequestError::Http)),
             },
         }
     }
 
-    /// Whether it can carry another request: the response was read to its end, and the server has
+    /// Whether the connection can carry another request: the response was read to its end, and the server has
     /// neither closed the connection nor sent more.
     pub fn is_idle(&mut self) -> bool {
         (&mut self.driver).now_or_never().is_none() && self.sender.is_ready()
     }
 }
 
-/// Returns the name or address of the server. The URL has a literal IPv6 address in brackets.
-fn name(url: &Url) -> Result<&str, RequestError> {
+async fn read_body(body: Incoming, limits: BodyLimits) -> Result<Bytes, BodyError> {
+    let reading = Limited::new(body, limits.length).collect();
+    match time::timeout(limits.time, reading).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
+        Ok(Err(_)) => Err(BodyError::Broken),
+        Err(_) => Err(BodyError::TooSlow),
+    }
+}
+
+/// Returns the name or the address of the server: `::1` for `https://[::1]:8080`.
+fn server_name(url: &Url) -> Result<&str, RequestError> {
     Ok(url
         .host_str()
         .ok_or(RequestError::NoHost)?

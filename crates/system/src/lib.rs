@@ -1,5 +1,5 @@
-//! What the service needs of its machine and of other servers: TLS, requests to other servers, their addresses, and the
-//! owner of the files that it makes.
+//! The ways from the service to its machine and to other servers: TLS, requests, addresses, and the owner of the files that
+//! it makes.
 
 pub mod addresses;
 pub mod http_client;

@@ -1,4 +1,4 @@
-//! The owner of what a process makes: what root makes for a database belongs to the user of the database.
+//! The owner of files. If root makes a file for a database, the file belongs to the user of the database.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -9,73 +9,102 @@ use std::{
 
 use rustix::{fs::OFlags, process::geteuid};
 
-/// A user and a group, by their numbers.
+/// The owner of a file or a folder: a user and a group, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner(u32, u32);
+pub struct FileOwner {
+    user: u32,
+    group: u32,
+}
 
-impl Owner {
+impl FileOwner {
     /// Returns the owner of a file or a folder.
-    pub fn of(found: &Metadata) -> Self {
-        Self(found.uid(), found.gid())
+    pub fn from_metadata(metadata: &Metadata) -> Self {
+        Self {
+            user: metadata.uid(),
+            group: metadata.gid(),
+        }
     }
 
-    /// Who gets what this process makes for the file at `path`: the owner of the file or, if there is none
-    /// yet, of the folder for it. `None` if that is root, or this process is not: then it keeps the file.
+    /// Returns the owner that a file gets which this process makes for the file at `path`: the owner of the file or, if
+    /// there is no file yet, of its folder. `None` if that is root, or if this process is not root: then it keeps the file.
     pub fn for_file(path: &Path) -> Option<Self> {
-        let or_here = |path: &Path| Path::new(".").join(path).metadata().ok();
-        let owner = Self::of(&path.ancestors().find_map(or_here)?);
-        (geteuid().is_root() && owner.0 != 0).then_some(owner)
+        let metadata = path
+            .ancestors()
+            // A relative path is in this folder.
+            .find_map(|ancestor| Path::new(".").join(ancestor).metadata().ok())?;
+        let owner = Self::from_metadata(&metadata);
+        let gives_away = geteuid().is_root() && owner.user != 0;
+        gives_away.then_some(owner)
     }
 
     /// Gives away an open file or folder that this process has made.
-    pub fn give(self, made: &File) -> io::Result<()> {
-        fchown(made, Some(self.0), Some(self.1))
+    pub fn take_over(self, file: &File) -> io::Result<()> {
+        fchown(file, Some(self.user), Some(self.group))
     }
 
-    /// Whether the file or folder belongs to this user, in whichever group.
-    pub fn has_same_user(self, found: &Metadata) -> bool {
-        found.uid() == self.0
+    /// Whether a file or folder belongs to this user, in whichever group.
+    pub fn has_same_user(self, metadata: &Metadata) -> bool {
+        metadata.uid() == self.user
     }
 
     /// Whether the mode lets this user read the file, perhaps by one more group.
-    pub fn may_read(self, found: &Metadata) -> bool {
-        let as_owner = if found.uid() == self.0 { 0o400 } else { 0 };
-        self.0 == 0 || found.mode() & (as_owner | 0o044) != 0
+    pub fn may_read(self, metadata: &Metadata) -> bool {
+        let owner_bit = if metadata.uid() == self.user {
+            0o400
+        } else {
+            0
+        };
+        self.user == 0 || metadata.mode() & (owner_bit | 0o044) != 0
     }
 }
 
-/// Makes a file that is not there, for this owner.
-pub fn make_file(path: &Path, owner: Option<Owner>) -> io::Result<File> {
+fn give_away(file: &File, owner: Option<FileOwner>) -> io::Result<()> {
+    match owner {
+        Some(owner) => owner.take_over(file),
+        None => Ok(()),
+    }
+}
+
+/// Makes a file that does not exist yet, for this owner.
+pub fn make_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    let given = owner.map_or(Ok(()), |owner| owner.give(&file));
-    given.inspect_err(|_| drop(fs::remove_file(path)))?;
+    if let Err(error) = give_away(&file, owner) {
+        let _ = fs::remove_file(path);
+        return Err(error);
+    }
     Ok(file)
 }
 
-/// Makes a folder, and those above it that are missing, for this owner. Leaves one that is there as it is.
-pub fn make_folder(path: &Path, owner: Option<Owner>) -> io::Result<()> {
-    match (make_one(path, owner), path.parent()) {
-        (Err(error), Some(above)) if error.kind() == ErrorKind::NotFound => {
-            make_folder(above, owner)?;
-            make_one(path, owner)
+/// Makes a folder for this owner, and each missing folder above it. A folder that exists stays as it is.
+pub fn make_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
+    match (make_last_folder(path, owner), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
+            make_folder(parent, owner)?;
+            make_last_folder(path, owner)
         }
-        (made, _) => made,
+        (result, _) => result,
     }
 }
 
-/// The same without those above it: `NotFound` if the one above is missing.
-pub fn make_one(path: &Path, owner: Option<Owner>) -> io::Result<()> {
-    match fs::create_dir(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        made => {
-            let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY;
-            let flags = i32::from_ne_bytes(flags.bits().to_ne_bytes());
-            let open = || File::options().read(true).custom_flags(flags).open(path);
-            made.and_then(|()| owner.map_or(Ok(()), |owner| owner.give(&open()?)))
-        }
+/// Makes a folder for this owner in a folder that exists, else fails with `NotFound`. A folder that exists stays as it is.
+pub fn make_last_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
+    if let Err(error) = fs::create_dir(path) {
+        let exists = error.kind() == ErrorKind::AlreadyExists && path.is_dir();
+        return if exists { Ok(()) } else { Err(error) };
     }
+    if owner.is_none() {
+        return Ok(());
+    }
+    // Somebody could have put a link in the place of the folder since.
+    let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY;
+    let flag_bits = i32::from_ne_bytes(flags.bits().to_ne_bytes());
+    let folder = File::options()
+        .read(true)
+        .custom_flags(flag_bits)
+        .open(path)?;
+    give_away(&folder, owner)
 }

@@ -1,4 +1,4 @@
-//! TLS to other servers: how their certificates are verified.
+//! TLS to other servers, and the verification of their certificates.
 
 use std::sync::Arc;
 
@@ -17,32 +17,28 @@ use tokio_rustls::{
 };
 
 /// The part of a server's certificate that is verified.
-pub enum Verify {
-    /// That the server has its private key.
+pub enum CertificateCheck {
+    /// Only that the server has the private key of the certificate.
     Key,
-    /// Also that it comes from one of these roots.
+    /// Also that the certificate comes from one of these roots.
     Chain(RootCertStore),
-    /// Also that it contains the name of the server.
+    /// Also that the certificate contains the name of the server.
     ChainAndName(RootCertStore),
 }
 
-/// Makes TLS connections.
-pub fn connector(verify: Verify) -> Result<TlsConnector, Error> {
+/// Returns a connector, which makes TLS connections and verifies this part of certificates.
+pub fn connector(check: CertificateCheck) -> Result<TlsConnector, Error> {
     let provider = Arc::new(ring::default_provider());
-    let full = |roots| {
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
-            .build()
-            .map_err(|error| Error::General(error.to_string()))
-    };
-    let verifier: Arc<dyn ServerCertVerifier> = match verify {
-        Verify::Key => Arc::new(LenientVerifier::accepting_any_certificate(Arc::clone(
-            &provider,
-        ))),
-        Verify::Chain(roots) => Arc::new(LenientVerifier::ignoring_the_name(
-            Arc::clone(&provider),
-            full(roots)?,
-        )),
-        Verify::ChainAndName(roots) => full(roots)?,
+    let verifier: Arc<dyn ServerCertVerifier> = match check {
+        CertificateCheck::Key => Arc::new(LenientVerifier {
+            provider: Arc::clone(&provider),
+            chain: None,
+        }),
+        CertificateCheck::Chain(roots) => Arc::new(LenientVerifier {
+            provider: Arc::clone(&provider),
+            chain: Some(full_verifier(roots, &provider)?),
+        }),
+        CertificateCheck::ChainAndName(roots) => full_verifier(roots, &provider)?,
     };
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -52,38 +48,31 @@ pub fn connector(verify: Verify) -> Result<TlsConnector, Error> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// Returns the trusted roots of the system, or those in the file that `SSL_CERT_FILE` names. `None`
-/// if there are none.
+/// Returns a verifier of the chain of certificates and of the name of the server.
+fn full_verifier(
+    roots: RootCertStore,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, Error> {
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .build()
+        .map_err(|error| Error::General(error.to_string()))
+}
+
+/// Returns the trusted roots of the system, or the roots in the file that `SSL_CERT_FILE` names. `None`
+/// if there are no roots.
 pub fn system_roots() -> Option<RootCertStore> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     (!roots.is_empty()).then_some(roots)
 }
 
-/// Verifies that a server has the private key of its certificate, and optionally the certificate
-/// chain.
+/// A verifier that a server has the private key of its certificate, and optionally of the certificate
+/// chain. It accepts a certificate with any name.
 #[derive(Debug)]
 struct LenientVerifier {
     provider: Arc<CryptoProvider>,
-    /// Verifies the certificate chain.
+    /// The verifier of the certificate chain, if it is verified.
     chain: Option<Arc<WebPkiServerVerifier>>,
-}
-
-impl LenientVerifier {
-    fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
-        Self {
-            provider,
-            chain: None,
-        }
-    }
-
-    /// Accepts a certificate from a trusted root, whatever name it contains.
-    fn ignoring_the_name(provider: Arc<CryptoProvider>, chain: Arc<WebPkiServerVerifier>) -> Self {
-        Self {
-            provider,
-            chain: Some(chain),
-        }
-    }
 }
 
 impl ServerCertVerifier for LenientVerifier {
@@ -102,7 +91,7 @@ impl ServerCertVerifier for LenientVerifier {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
-            verified => verified,
+            result => result,
         }
     }
 

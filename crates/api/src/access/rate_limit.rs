@@ -17,7 +17,7 @@ pub(crate) fn check(key: Option<MeterReading>) -> Result<(), ApiError> {
 
 /// Rejects a batch of `commands` commands above the rate limit of its key. Fails with 429, or with 400 if the limit never
 /// allows a batch of this size.
-pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), ApiError> {
+pub(crate) fn check_commands(key: Option<MeterReading>, commands: u32) -> Result<(), ApiError> {
     const EACH_COUNTS: &str = "Each command of a batch counts as one. ";
     if let Some(MeterReading { limit, .. }) = key
         && commands > limit.quota()
@@ -33,8 +33,8 @@ pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), 
 }
 
 /// Rejects a request above the rate limit of its key. `explanation` is a part of the message.
-fn check_for(key: Option<Reading>, explanation: &str) -> Result<(), ApiError> {
-    let Some(Reading {
+fn check_for(key: Option<MeterReading>, explanation: &str) -> Result<(), ApiError> {
+    let Some(MeterReading {
         limit,
         is_within_limit: false,
         refill_seconds: more_in,

@@ -48,7 +48,7 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
 
 /// Parses a command of a batch.
 fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Command, ApiError> {
-    let members = Members::any(element.get().as_bytes(), "The command")?;
+    let members = Members::parse_any(element.get().as_bytes(), "The command")?;
     let CommandName(name) = members.required("command")?;
     match &*name {
         "addPet" => {
@@ -121,7 +121,7 @@ fn check_members(
     common_names: &[&str],
     names: &[&str],
 ) -> Result<(), ApiError> {
-    members.check(&[common_names, names].concat())?;
+    members.check_names(&[common_names, names].concat())?;
     Ok(())
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn add(
         return Ok(body);
     }
     let mut contacts = Vec::new();
-    for id in json::orders_in(&body) {
+    for id in json::order_ids_without_contact(&body) {
         contacts.push(match last_change(changes, id) {
             Some(change) => contact_after(change).cloned(),
             // The changes are done, whatever becomes of this.

@@ -121,7 +121,7 @@ fn refusal_error(refusal: FieldRefusal) -> ApiError {
 }
 
 fn no_field() -> ApiError {
-    let expectation = FieldName::IS;
+    let expectation = FieldName::RULE;
     let message = format!("No field has this name. The name of a field is {expectation}.");
     ApiError::new(Problem::NotFound, message)
 }

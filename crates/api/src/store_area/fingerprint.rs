@@ -54,7 +54,7 @@ fn normalize_numbers(value: &mut Value) {
         Value::Object(members) => members.values_mut().for_each(normalize_numbers),
         Value::Array(elements) => elements.iter_mut().for_each(normalize_numbers),
         Value::Number(number) => {
-            if let Some(integer) = json::integer_in(&number.to_string()) {
+            if let Some(integer) = json::parse_integer(&number.to_string()) {
                 *number = integer.into();
             }
         }

@@ -128,7 +128,7 @@ pub(super) fn new(
 ) -> Result<NewOrder, ApiError> {
     let order: PlaceOrder = members.read()?;
     let pet_id = write::pet_id(Some(order.pet_id))?;
-    Ok(order.of_pet(pet_id, area.app.commands.default_end(now)))
+    Ok(order.into_order(pet_id, area.app.commands.default_end(now)))
 }
 
 /// `GET /v1/store/orders/{orderId}`.

@@ -124,7 +124,7 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
         category_id: query::filter(
             "categoryId",
             category_id.as_ref(),
-            text::integer,
+            text::parse_integer,
             query::AN_INTEGER,
         )?,
         name: query::filter(
@@ -134,8 +134,8 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
             "at most 64 letters and digits, counted without accents (64 characters if it has \
              none), and without U+0000",
         )?,
-        phrase: query::filter("q", phrase.as_ref(), Phrase::new, Phrase::IS)?,
-        withdrawn: withdrawn.unwrap_or_default(),
+        phrase: query::filter("q", phrase.as_ref(), Phrase::new, Phrase::RULE)?,
+        is_withdrawn: withdrawn.unwrap_or_default(),
         limit: query::limit(limit.as_ref())?,
         ..PetQuery::default()
     })
@@ -144,7 +144,7 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
 /// Returns the walk through the animals of a query. The same filters in another order or case are the same walk.
 fn walk(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     let [status, category_id, _, _, withdrawn, ..] = &parameters.values;
-    let withdrawn = if query.withdrawn {
+    let withdrawn = if query.is_withdrawn {
         withdrawn.as_deref()
     } else {
         None
@@ -182,7 +182,7 @@ fn next_link(
     cursor: &str,
 ) -> Option<HeaderValue> {
     let [status, category_id, name, phrase, withdrawn, ..] = &parameters.values;
-    let withdrawn = if query.withdrawn {
+    let withdrawn = if query.is_withdrawn {
         withdrawn.as_deref()
     } else {
         None
@@ -239,11 +239,12 @@ async fn parse_fields(
     let fields = area.app.store.fields().await?;
     let mut search = FieldSearch::default();
     for (name, value) in values {
-        let filter = fields.searched(name, value).map_err(field_error)?;
+        let filter = fields.parse_filter(name, value).map_err(field_error)?;
         search.values.push(filter);
     }
-    if let Some((name, ends)) = ranges.pop_first() {
-        search.dates = Some(fields.dates(name, ends).map_err(field_error)?);
+    if let Some((name, [from, to])) = ranges.pop_first() {
+        let dates = fields.date_range(name, from, to).map_err(field_error)?;
+        search.dates = Some(dates);
     }
     Ok(search)
 }
@@ -265,7 +266,7 @@ fn check_fields(
         )));
     }
     let count = values.len() + ranges.len();
-    let max = PetQuery::MOST_VALUES;
+    let max = PetQuery::MAX_VALUE_FILTERS;
     if count > max {
         return Err(invalid_parameter(format!(
             "{count} fields are given as field.NAME. A search has at most {max}."

@@ -73,7 +73,7 @@ async fn check(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
         .get_store_pet(id)
         .await?
         .ok_or_else(write::no_pet)?;
-    may_get_photo(&pet).or_else(|refusal: Refusal| {
+    check_room_for_photo(&pet).or_else(|refusal: Refusal| {
         Err(refusals::refusal_error(
             refusal,
             None,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use petstore_app::{Caller, Changed};
 use petstore_domain::{
     IdempotencyKey, PetId, Problem, StoredResponse, WriteContext,
-    rate_limit::Reading,
+    rate_limit::MeterReading,
     store_area::{Command, OrderId},
 };
 use petstore_formats::json::times;
@@ -173,7 +173,7 @@ impl<'r> Write<'r> {
 
     /// Returns the members of the body, which can have only the members with these names. Fails with 400.
     pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
-        Ok(Members::of(&self.body, "The body", names)?)
+        Ok(Members::parse(&self.body, "The body", names)?)
     }
 
     /// Parses the first parameter in the path as the id of an animal.

@@ -22,7 +22,7 @@ use petstore_domain::{Clock, Networks};
 use petstore_system::{
     addresses::{Lookups, Resolve, judge},
     http_client::{Connection, RequestError},
-    tls::{self, Verify},
+    tls::{self, CertificateCheck},
 };
 use tokio::time;
 use tokio_rustls::{
@@ -146,7 +146,7 @@ impl Connector {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, rustls::Error> {
         let tls = roots
-            .map(Verify::ChainAndName)
+            .map(CertificateCheck::ChainAndName)
             .map(tls::connector)
             .transpose()?;
         Ok(Self {

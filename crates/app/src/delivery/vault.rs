@@ -10,7 +10,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use parking_lot::Mutex;
-use petstore_system::owner::Owner;
+use petstore_system::owner::FileOwner;
 use rand::Rng;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use tempfile::NamedTempFile;
@@ -24,7 +24,7 @@ pub struct Vault {
     /// The path of the file; `None` if no setting names one.
     path: Option<PathBuf>,
     /// The owner of a file that this process makes.
-    owner: Option<Owner>,
+    owner: Option<FileOwner>,
     /// The key, once the file was read.
     key: Mutex<Option<LessSafeKey>>,
 }
@@ -51,7 +51,7 @@ pub enum VaultError {
 
 impl Vault {
     /// Returns a vault with the key in this file. If this process makes the file, it belongs to `owner`.
-    pub fn new(path: Option<PathBuf>, owner: Option<Owner>) -> Self {
+    pub fn new(path: Option<PathBuf>, owner: Option<FileOwner>) -> Self {
         Self {
             path,
             owner,
@@ -169,7 +169,7 @@ impl Vault {
         let mut draft = NamedTempFile::new_in(folder)?;
         writeln!(draft, "{}", STANDARD.encode(key))?;
         if let Some(owner) = self.owner {
-            owner.give(draft.as_file())?;
+            owner.take_over(draft.as_file())?;
         }
         draft.as_file().sync_all()?;
 

@@ -8,8 +8,8 @@ use petstore_domain::Networks;
 use petstore_observe::log::chain;
 use petstore_system::{
     addresses::{Lookups, Resolve, judge},
-    http_client::{BodyError, Connection, RequestError},
-    tls::{self, Verify},
+    http_client::{BodyError, BodyLimits, Connection, RequestError},
+    tls::{self, CertificateCheck},
 };
 use serde::de::DeserializeOwned;
 use tokio::time;
@@ -49,7 +49,7 @@ impl Fetcher {
         limit: Duration,
     ) -> Result<Self, rustls::Error> {
         let tls = roots
-            .map(Verify::ChainAndName)
+            .map(CertificateCheck::ChainAndName)
             .map(tls::connector)
             .transpose()?;
         Ok(Self {
@@ -106,7 +106,10 @@ impl Fetcher {
         let mut connection = Connection::open(url, tls, &addresses[..])
             .await
             .map_err(unreachable)?;
-        let limits = (MAX_RESPONSE_BYTES, self.limit);
+        let limits = BodyLimits {
+            length: MAX_RESPONSE_BYTES,
+            time: self.limit,
+        };
         let response = connection
             .fetch(url, request, request_body.into(), limits)
             .await

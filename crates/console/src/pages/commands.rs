@@ -172,7 +172,7 @@ pub(super) fn refused(refusal: &Refusal) -> String {
 /// Returns a sentence about the present state of an animal, an order or a category.
 fn present_state(current: &Resource) -> String {
     match current {
-        Resource::Pet(pet) if pet.withdrawn.is_some() => texts().is_withdrawn.to_owned(),
+        Resource::Pet(pet) if pet.withdrawal.is_some() => texts().is_withdrawn.to_owned(),
         Resource::Pet(pet) => match pet.order_id {
             Some(order_id) => texts().is_reserved(order_id.get()),
             None => texts().is_in_status(pet.status),

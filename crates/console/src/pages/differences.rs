@@ -105,10 +105,10 @@ fn difference_row(difference: &Difference) -> Markup {
     html! {
         div {
             (label) (window_texts().colon)
-            @if let Some(before) = before { del { (markup::text(before, SHORT)) } " → " }
-            ins { (markup::text(after, SHORT)) }
+            @if let Some(before) = before { del { (markup::text(before, SHORT_LENGTH)) } " → " }
+            ins { (markup::text(after, SHORT_LENGTH)) }
             @if let Some(before) = before {
-                @if before.chars().nth(SHORT).is_some() {
+                @if before.chars().nth(SHORT_LENGTH).is_some() {
                     details { summary { (texts().whole_before) } p { (markup::lines(before)) } }
                 }
             }
@@ -178,7 +178,7 @@ fn add_pet(
         let field = schema.fields.find(name);
         let label = match field {
             Some(field) => values::label_of(field),
-            None => markup::readable(name, SHORT),
+            None => markup::readable(name, SHORT_LENGTH),
         };
         let value = |pet: &StorePet| {
             let value = pet.fields.get(name)?;
@@ -187,8 +187,8 @@ fn add_pet(
         differences.add(&label, before.and_then(value), value(after));
     }
 
-    let was_withdrawn = before.is_some_and(|pet| pet.withdrawn.is_some());
-    if let Some(withdrawal) = &after.withdrawn
+    let was_withdrawn = before.is_some_and(|pet| pet.withdrawal.is_some());
+    if let Some(withdrawal) = &after.withdrawal
         && !was_withdrawn
     {
         let reason = texts().reason(withdrawal.reason).to_owned();
@@ -212,7 +212,7 @@ fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     let category = schema.categories.iter().find(|category| category.id == id);
     match category {
         Some(category) => {
-            texts().category_now(id, &markup::readable(category.label.as_str(), SHORT))
+            texts().category_now(id, &markup::readable(category.label.as_str(), SHORT_LENGTH))
         }
         None => id.to_string(),
     }
@@ -229,7 +229,7 @@ fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldVa
             FieldKind::Date => wording::day(text),
             FieldKind::Decimal if field.is_price() => amount(text, desk.currency()),
             FieldKind::Decimal => amount(text, None),
-            _ => field.shown(text).to_owned(),
+            _ => field.display_text(text).to_owned(),
         },
     }
 }

@@ -121,13 +121,13 @@ fn entry_markup(
 /// Whether the member can give the animal a photo back that this change took.
 fn can_put_back(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> bool {
     let is_late = desk.visit.now.duration_since(entry.at) >= PHOTOS_COME_BACK_WITHIN;
-    if is_late || !desk.may_write() || pet.withdrawn.is_some() {
+    if is_late || !desk.may_write() || pet.withdrawal.is_some() {
         return false;
     }
     let Some(change) = json::read_change(entry) else {
         return false;
     };
-    let reversals = Reversal::of_act(&[change], entry.at, Timestamp::UNIX_EPOCH);
+    let reversals = Reversal::from_act(&[change], entry.at, Timestamp::UNIX_EPOCH);
     reversals.unwrap_or_default().iter().any(|reversal| {
         let Reversal::Pet(reversal) = reversal else {
             return false;

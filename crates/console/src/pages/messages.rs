@@ -134,7 +134,7 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
 
 /// Returns the message about a form that changed nothing. An order is already as the form wanted it.
 async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i64) -> Flash {
-    if subject.kind.known() == Some(SubjectKind::Order)
+    if subject.kind.value() == Some(SubjectKind::Order)
         && let Some(order_id) = OrderId::new(id)
         && let Ok(Some(order)) = desk.store().get_order(order_id).await
     {
@@ -267,7 +267,7 @@ fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
         return false;
     }
     // The times do not matter for whether it is possible.
-    let reversals = Reversal::of_act(changes, Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
+    let reversals = Reversal::from_act(changes, Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
     reversals.is_ok_and(|reversals| !reversals.is_empty())
 }
 

@@ -91,7 +91,7 @@ impl PhotoCommands {
         self.commands.push(Command::ReplacePhoto {
             id: self.pet,
             photo,
-            by,
+            replacement: by,
         });
     }
 }
@@ -206,7 +206,7 @@ fn conflicts(pet: &StorePet, merged: &MergedForm) -> Errors {
                 None
             }
         });
-        Some((label?, markup::readable(value, markup::SHORT)))
+        Some((label?, markup::readable(value, markup::SHORT_LENGTH)))
     })
 }
 
@@ -269,7 +269,7 @@ async fn turn(
         Ok(None) => return Ok(Err(texts().photo_file_missing.to_owned())),
         Err(problem) => return Ok(Err(problem)),
     };
-    let focus = photo.focus.map(|focus| focus.turned(to_right));
+    let focus = photo.focus.map(|focus| focus.rotate(to_right));
     Ok(Ok(NewPhoto {
         focus,
         ..turned.into_photo(None)

@@ -178,7 +178,7 @@ fn failed_list(uploads: &Uploads) -> Markup {
         @if added_count > 0 { p { (texts().photos_added(added_count)) } }
         ul {
             @for FailedUpload { file, problem } in &uploads.failed {
-                li { (markup::text(file, markup::SHORT)) (window_texts().colon) span { (problem) } }
+                li { (markup::text(file, markup::SHORT_LENGTH)) (window_texts().colon) span { (problem) } }
             }
         }
     }

@@ -134,7 +134,12 @@ fn lists(categories: &[Category], fields: &FieldSet) -> Markup {
     let mut words: Vec<&str> = Vec::new();
     for field in common_fields(fields) {
         if let Some(choices) = &field.choices {
-            words.extend(choices.all().iter().map(|choice| field.shown(choice)));
+            words.extend(
+                choices
+                    .values()
+                    .iter()
+                    .map(|choice| field.display_text(choice)),
+            );
         }
     }
     words.truncate(MAX_PROPOSED_CHOICES);

@@ -1,8 +1,8 @@
 //! The actions for the selected animals, and their commands.
 
 use petstore_domain::store_area::{
-    Command, FieldDefinition, FieldPatch, FieldSet, FieldValues, Given, NewOrder, Order,
-    OrderPatch, OrderTerms, PetPatch, Preconditions, StorePet, WithdrawalReason,
+    Command, FieldDefinition, FieldPatch, FieldSet, FieldValues, NewOrder, Order, OrderPatch,
+    OrderTerms, PetPatch, Preconditions, RequestedValue, StorePet, WithdrawalReason,
 };
 
 use super::{cells, selected::CANCEL, value_reader::ValueReader, values};
@@ -48,7 +48,7 @@ enum ActKind {
 /// A value of one field that animals get.
 pub(super) struct GivenValue {
     pub(super) field: FieldDefinition,
-    given: Given,
+    given: RequestedValue,
     /// The value as people read it.
     pub(super) words: String,
 }
@@ -73,7 +73,7 @@ impl Act {
         let id = animal.pet.id;
         match &self.kind {
             ActKind::PlaceOrder { terms, values } => {
-                let new_order = NewOrder::of(id, *terms).with(values.clone());
+                let new_order = NewOrder::new(id, *terms).with_values(values.clone());
                 vec![
                     patch(animal, animal.shown_version, PetPatch::default()),
                     Command::PlaceOrder(new_order),
@@ -185,9 +185,9 @@ fn order_kind(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKin
 
 /// Returns what gives each animal a value.
 fn value_act(value: GivenValue, count: usize) -> Act {
-    let label = markup::readable(value.field.label.as_str(), SHORT);
+    let label = markup::readable(value.field.label.as_str(), SHORT_LENGTH);
     let (question, yes) = match value.given {
-        Given::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
+        RequestedValue::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
         _ => (
             texts().change_animals(count, &label, &value.words),
             texts().change_verb,
@@ -244,7 +244,7 @@ fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<GivenValue, String>
     let given = patch.remove(field.name.as_str());
     Ok(GivenValue {
         field: field.clone(),
-        given: given.unwrap_or(Given::Clear),
+        given: given.unwrap_or(RequestedValue::Clear),
         words: words.map(|(_, words)| words).unwrap_or_default(),
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petstore_domain::{
     Limit, PetId,
-    store_area::{Command, FieldSet, OrderId, Present, StorePet, decide},
+    store_area::{Command, FieldSet, OrderId, PresentState, StorePet, decide},
     text,
 };
 
@@ -88,7 +88,10 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
 async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreError> {
     let ticked = desk.visit.form.all("pet").filter_map(|value| {
         let (id, version) = value.split_once(':')?;
-        Some((PetId::new(text::integer(id)?)?, text::integer(version)?))
+        Some((
+            PetId::new(text::parse_integer(id)?)?,
+            text::parse_integer(version)?,
+        ))
     });
     let mut animals = Vec::new();
     for (id, shown_version) in ticked.take(usize::from(Limit::MAX)) {
@@ -136,7 +139,7 @@ fn find_problem(
     fields: &Arc<FieldSet>,
     commands: &[Command],
 ) -> Option<String> {
-    let present = Present {
+    let present = PresentState {
         pet: Some(animal.pet.clone()),
         order: animal.order.clone(),
         holder: animal.order.clone(),
@@ -203,7 +206,7 @@ fn typed_order(desk: &Desk<'_>) -> Markup {
         }
     }
     html! {
-        dl { @for (label, typed) in rows { dt { (label) } dd { (markup::text(&typed, LONG)) } } }
+        dl { @for (label, typed) in rows { dt { (label) } dd { (markup::text(&typed, LONG_LENGTH)) } } }
     }
 }
 
@@ -212,10 +215,10 @@ fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
     let pet = &animal.pet;
     html! {
         (photos::thumbnail(pet))
-        (markup::name(pet.name.as_str(), SHORT)) " " small.muted { (texts().number) " " (pet.id) } " "
+        (markup::name(pet.name.as_str(), SHORT_LENGTH)) " " small.muted { (texts().number) " " (pet.id) } " "
         (markup::pet_badge(pet))
         @if let Some(order) = &animal.order {
-            @if let Some(contact) = order_rows::contact(desk, order) { " " (markup::text(contact, SHORT)) }
+            @if let Some(contact) = order_rows::contact(desk, order) { " " (markup::text(contact, SHORT_LENGTH)) }
         }
         @if let Some(value) = &act.value {
             " "

@@ -145,16 +145,16 @@ async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     let owners = desk.store().shared_values().await?;
     // The owners of the last value may be incomplete.
     let groups = owners
-        .chunk_by(|(value, _), (next_value, _)| value == next_value)
+        .chunk_by(|owner, next_owner| owner.key == next_owner.key)
         .filter(|group| group.len() > 1)
         .take(MAX_SHARED_VALUES);
     Ok(html! {
         @for group in groups {
             div.flash.notice {
-                @if let Some(((field, _), _)) = group.first() {
-                    (texts().shared_value(&wording::readable_name(field)))
+                @if let Some(owner) = group.first() {
+                    (texts().shared_value(&wording::readable_name(&owner.key.field)))
                 }
-                @for (_, id) in group {
+                @for id in group.iter().map(|owner| owner.pet) {
                     " " a href={ "/animals/" (id.get()) } { (texts().animal) " " (id.get()) }
                 }
             }

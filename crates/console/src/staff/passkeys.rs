@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use petstore_domain::{
-    staff::{Assertion, EndedSessions, Passkey, StaffChange, StaffMember, parse_line},
+    staff::{Assertion, EndedSessions, Passkey, PublicKey, StaffChange, StaffMember, parse_line},
     store_area::ActType,
 };
 use petstore_languages::browser;
@@ -223,9 +223,11 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             user: user_handle(visit, member),
             ..assertion
         };
-        let algorithm = visit.form.raw("algorithm").parse().unwrap_or_default();
-        let public_key = decoded_part(visit, "key");
-        Passkey::new(assertion, (algorithm, &public_key), host, name, visit.now)
+        let public_key = PublicKey {
+            algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
+            bytes: &decoded_part(visit, "key"),
+        };
+        Passkey::new(assertion, public_key, host, name, visit.now)
     });
     match result {
         Ok(passkey) => {

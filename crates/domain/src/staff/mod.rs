@@ -20,7 +20,7 @@ use super::{
 };
 
 pub use self::{
-    passkey::{Assertion, Passkey},
+    passkey::{Assertion, Passkey, PublicKey},
     password::{Password, PasswordHash, WeakPassword},
     second_factor::{RECOVERY_CODE_COUNT, SecondFactor, TotpSecret, generate_recovery_code},
     session::StaffSession,
@@ -35,7 +35,7 @@ impl StaffName {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 64;
 
-    /// Returns the name without spaces around it; `None` if it is not allowed.
+    /// Returns the name without spaces around it; `None` if it is not allowed. See [`parse_line`].
     pub fn new(text: &str) -> Option<Self> {
         parse_line(text, Self::MAX_LENGTH).map(Self)
     }
@@ -50,21 +50,30 @@ impl StaffName {
     }
 }
 
-/// Returns a line of 1 to `longest` characters without spaces around it; `None` if it is not
-/// allowed. Characters that change the direction of text could show one name as another.
-pub fn parse_line(text: &str, longest: usize) -> Option<String> {
-    let text = text.trim();
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    let allowed = (1..=longest).contains(&text.chars().count())
-        && !text.contains(is_hidden)
-        && !search_key(text).trim().is_empty();
-    allowed.then(|| text.to_owned())
+/// Returns a line of 1 to `max_length` characters without spaces around it; `None` if it is empty, too long, or has
+/// characters that nobody sees. Characters that change the direction of text could show one name as another.
+pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
+    let line = text.trim();
+    let has_valid_length = (1..=max_length).contains(&line.chars().count());
+    let has_visible_key = !search_key(line).trim().is_empty();
+    let is_allowed = has_valid_length && has_visible_key && !line.contains(is_hidden);
+    is_allowed.then(|| line.to_owned())
 }
 
-/// Who a member is at an OpenID provider. An e-mail address or a name is no identity, because a provider
+/// Whether a character is a control character, or changes the direction or the breaks of text.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
+/// The identity of a member at an OpenID provider. An e-mail address or a name is no identity, because a provider
 /// can give it to another person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
@@ -78,49 +87,51 @@ words! {
     pub enum Role {
         /// Read animals and orders.
         Viewer = "viewer",
-        /// Change them.
+        /// Change animals and orders.
         Clerk = "clerk",
         /// Read the audit trail, and manage webhooks, API keys and the staff.
         Manager = "manager",
     }
 }
 
-/// A member of the staff, with what signs in.
+/// A member of the staff, with the secrets with which the member signs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMember {
     /// 0 for a new member, until the store gives a number.
     pub id: StaffId,
     pub name: StaffName,
     pub role: Role,
-    /// That of the pages; `None` for that of the store.
+    /// The language of the pages; `None` for the language of the store.
     pub language: Option<Language>,
     pub created_at: Timestamp,
-    /// Since when the member cannot sign in.
+    /// The time since which the member cannot sign in; `None` for a member who can.
     pub disabled_at: Option<Timestamp>,
-    /// `None` until the member has chosen one.
+    /// The hash of the password; `None` until the member has chosen one.
     pub password: Option<PasswordHash>,
-    /// The open link with which the member can choose a password, and until when.
+    /// The open link with which the member can choose a password, and the time at which the link expires.
     pub link: Option<(TokenDigest, Timestamp)>,
-    /// `None` without an app that shows codes.
+    /// The app that shows codes, if the member has one.
     pub second_factor: Option<SecondFactor>,
-    /// Each signs in without a password, and is a second factor after one. Only members with a password have some.
+    /// The passkeys. Each signs in without a password, and is a second factor after a password. Only members with a password
+    /// have passkeys.
     pub passkeys: Vec<Passkey>,
-    /// In place of a password and a second factor: who leaves the provider must have no other way in.
+    /// The identity with which the member signs in, in place of a password and a second factor. A person who leaves the
+    /// provider must have no other way in.
     pub identity: Option<Identity>,
     /// From 1. Each change gives the next one.
     pub version: i64,
 }
 
-/// How long a link is valid, in seconds: 24 hours.
+/// The time for which a link is valid, in seconds: 24 hours.
 const LINK_SECONDS: i64 = 24 * 60 * 60;
 
 impl StaffMember {
-    /// The maximum number of members, with disabled ones.
+    /// The maximum number of members, including disabled members.
     pub const MAX: i64 = 1000;
 
     /// Returns a new member, who must choose a password by this link.
     pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
-        let new = Self {
+        let member = Self {
             id: StaffId(0),
             name,
             role,
@@ -134,19 +145,17 @@ impl StaffMember {
             identity: None,
             version: 0,
         };
-        new.reset(link, now)
+        member.reset(link, now)
     }
 
     /// Returns the member, who signs in at a provider from now on.
     pub fn with_identity(self, identity: Identity) -> Self {
-        let identity = Some(identity);
-        let passkeys = vec![];
         Self {
             password: None,
             link: None,
             second_factor: None,
-            passkeys,
-            identity,
+            passkeys: vec![],
+            identity: Some(identity),
             ..self
         }
         .next()
@@ -160,19 +169,14 @@ impl StaffMember {
     /// Returns the member, who must choose another password or a provider by this link, and then
     /// set up the second factor and passkeys again. A disabled member can sign in again.
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
-        let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
-        let link = Some((link.digest(), until));
-        let password = None;
-        let second_factor = None;
-        let passkeys = vec![];
-        let identity = None;
+        let expires_at = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         Self {
             disabled_at: None,
-            password,
-            link,
-            second_factor,
-            passkeys,
-            identity,
+            password: None,
+            link: Some((link.digest(), expires_at)),
+            second_factor: None,
+            passkeys: vec![],
+            identity: None,
             ..self
         }
         .next()
@@ -217,11 +221,12 @@ impl StaffMember {
         .next()
     }
 
-    /// Returns the change that makes of the member what `to` makes of it.
-    pub fn change(self, to: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
-        StaffChange::new(self.version, to(self), act)
+    /// Returns the change that `apply` makes, with an act in the audit trail.
+    pub fn change(self, apply: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
+        StaffChange::new(self.version, apply(self), act)
     }
 
+    /// Returns the member in the next version.
     fn next(self) -> Self {
         Self {
             version: self.version + 1,
@@ -229,45 +234,46 @@ impl StaffMember {
         }
     }
 
-    /// Whether a password is not enough.
+    /// Whether a password is not enough to sign in.
     pub fn has_second_factor(&self) -> bool {
         self.second_factor.is_some() || !self.passkeys.is_empty()
     }
 
     pub fn has_link_at(&self, now: Timestamp) -> bool {
-        self.link.as_ref().is_some_and(|(_, until)| now < *until)
+        self.link
+            .as_ref()
+            .is_some_and(|(_, expires_at)| now < *expires_at)
     }
 
+    /// Returns an act on the member. If it decides who may do what, it has the name, the role and the provider.
     pub fn act(&self, kind: ActType) -> Act {
-        let subject = JournalSubject {
-            kind: SubjectKind::Staff.into(),
-            id: Some(self.id.0),
-        };
-        let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
-        if matches!(
+        let names_member = matches!(
             kind,
             ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged
-        ) {
+        );
+        let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
+        if names_member {
             details.push(("name".into(), self.name.as_str().to_owned()));
             details.push(("role".into(), self.role.as_str().to_owned()));
-            details.extend(
-                self.identity
-                    .as_ref()
-                    .map(|of| ("issuer".into(), of.issuer.clone())),
-            );
+            if let Some(identity) = &self.identity {
+                details.push(("issuer".into(), identity.issuer.clone()));
+            }
         }
         Act {
             kind: kind.into(),
-            subject,
+            subject: JournalSubject {
+                kind: SubjectKind::Staff.into(),
+                id: Some(self.id.0),
+            },
             details,
         }
     }
 }
 
-/// A change of a member of the staff and of their sessions, made completely or not at all.
+/// A change of a member of the staff and of the sessions of the member, which is made completely or not at all.
 #[derive(Debug, Clone)]
 pub struct StaffChange {
-    /// The version that was read; 0 for a new member. With another one, nothing is changed.
+    /// The version that was read; 0 for a new member. Nothing is changed if the store has another version.
     pub seen_version: i64,
     /// The member afterwards, with the same version if only sessions change.
     pub after: StaffMember,
@@ -278,10 +284,11 @@ pub struct StaffChange {
 }
 
 impl StaffChange {
-    pub fn new(seen: i64, after: StaffMember, act: ActType) -> Self {
-        let act = Some(after.act(act));
+    /// Returns a change of the version that was read, which ends and begins no session.
+    pub fn new(seen_version: i64, after: StaffMember, act_type: ActType) -> Self {
+        let act = Some(after.act(act_type));
         Self {
-            seen_version: seen,
+            seen_version,
             after,
             ended_sessions: EndedSessions::None,
             new_session: None,
@@ -289,20 +296,20 @@ impl StaffChange {
         }
     }
 
-    pub fn with_ended_sessions(self, ends: EndedSessions) -> Self {
+    pub fn with_ended_sessions(self, ended_sessions: EndedSessions) -> Self {
         Self {
-            ended_sessions: ends,
+            ended_sessions,
             ..self
         }
     }
 }
 
-/// Which sessions of a member end.
+/// The sessions of a member that end with a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndedSessions {
     None,
     All,
-    /// All except this one.
+    /// All sessions except this one.
     Others(TokenDigest),
     One(TokenDigest),
 }

@@ -8,12 +8,12 @@ use unicode_normalization::UnicodeNormalization;
 use super::StaffName;
 
 /// The most common passwords that are long enough, one on each line.
-const COMMON: &str = include_str!("common-passwords.txt");
+const COMMON_PASSWORDS: &str = include_str!("common-passwords.txt");
 
-/// A password as it was typed. `Debug` is missing, so that it gets into no log.
+/// A password. `Debug` is missing, so that it gets into no log.
 pub struct Password(String);
 
-/// Why a password is not allowed.
+/// The reason why a member may not choose a password. As text, it is the message for the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     /// It is too short.
@@ -33,84 +33,106 @@ impl Password {
     /// The maximum number of characters.
     pub const MAX_LENGTH: usize = 256;
 
-    /// Returns a typed text, in the one form that Unicode has for it: keyboards differ. `None` if
-    /// it is too long for any password.
+    /// Returns the password in a text that somebody typed, in the one form that Unicode has for it, because keyboards
+    /// differ. `None` if it is too long for any password.
     pub fn from_input(text: &str) -> Option<Self> {
-        let fits = text.chars().count() <= Self::MAX_LENGTH;
-        fits.then(|| Self(text.nfc().collect()))
+        let is_too_long = text.chars().count() > Self::MAX_LENGTH;
+        if is_too_long {
+            return None;
+        }
+        Some(Self(text.nfc().collect()))
     }
 
-    /// Returns a password that this member may choose.
+    /// Returns a password that the member with this name may choose.
     pub fn new(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
         let password = Self::from_input(text).ok_or(WeakPassword::Long)?;
         if password.0.chars().count() < Self::MIN_LENGTH {
             return Err(WeakPassword::Short);
         }
-        let lower = password.0.to_lowercase();
-        let mut characters = lower.chars();
-        let first = characters.next();
-        let is_repeated = characters.all(|next| Some(next) == first);
-        // What is left without the words that everybody tries first.
-        let rest = lower
-            .replace(&name.as_str().to_lowercase(), "")
-            .replace("petstore", "");
-        if is_repeated || rest.chars().count() < 6 || COMMON.lines().any(|known| known == lower) {
+        if is_easy_to_guess(&password.0.to_lowercase(), name) {
             return Err(WeakPassword::Common);
         }
         Ok(password)
     }
 
-    /// Hashes it, which takes some 20 ms and 19 MiB.
+    /// Hashes the password, which takes some 20 ms and 19 MiB.
     pub fn hash(&self, random: &mut impl CryptoRng) -> PasswordHash {
-        let mut salt = [0; SALT];
+        let mut salt = [0; SALT_LENGTH];
         random.fill_bytes(&mut salt);
         PasswordHash::from_password_and_salt(self, salt)
     }
 }
 
-const SALT: usize = 16;
+/// Whether a password in lower case is common, repeats one character, or is little more than the name or `petstore`.
+fn is_easy_to_guess(password: &str, name: &StaffName) -> bool {
+    let mut characters = password.chars();
+    let first = characters.next();
+    let is_one_character = characters.all(|character| Some(character) == first);
 
-/// The memory of earlier hashes, as much as hashes were computed at once. The allocator of the system
+    // Everybody tries these words first.
+    let without_known_words = password
+        .replace(&name.as_str().to_lowercase(), "")
+        .replace("petstore", "");
+    let has_few_other_characters = without_known_words.chars().count() < 6;
+
+    is_one_character
+        || has_few_other_characters
+        || COMMON_PASSWORDS.lines().any(|common| common == password)
+}
+
+/// The length of a salt, in bytes.
+const SALT_LENGTH: usize = 16;
+
+/// The memory of earlier hashes, one part for each hash that was computed at the same time. The allocator of the system
 /// would keep what is freed for each thread, and hashes are computed on many threads.
-static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+static FREE_MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 
 /// Argon2id of a password, with 19 MiB of memory, two passes and one lane, with its salt: 48 bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash([u8; Self::LENGTH]);
 
 impl PasswordHash {
-    const LENGTH: usize = SALT + 32;
+    const LENGTH: usize = SALT_LENGTH + 32;
 
-    fn from_password_and_salt(password: &Password, salt: [u8; SALT]) -> Self {
-        let mut hash = [0; Self::LENGTH];
-        let (front, rest) = hash.split_at_mut(SALT);
-        front.copy_from_slice(&salt);
+    /// Computes a hash, in the memory of an earlier hash if there is some.
+    fn from_password_and_salt(password: &Password, salt: [u8; SALT_LENGTH]) -> Self {
         let params = Params::new(19 << 10, 2, 1, Some(32)).unwrap_or(Params::DEFAULT);
-        let blocks = params.block_count();
+        let block_count = params.block_count();
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-        let memory = || MEMORY.lock();
-        let reused = memory().pop();
-        let mut used = reused.unwrap_or_else(|| vec![Block::default(); blocks]);
-        // These lengths are valid.
-        let bytes = password.0.as_bytes();
-        let _ = argon2.hash_password_into_with_memory(bytes, &salt, rest, &mut used);
-        memory().push(used);
-        Self(hash)
+
+        let mut salt_and_hash = [0; Self::LENGTH];
+        let (salt_part, hash_part) = salt_and_hash.split_at_mut(SALT_LENGTH);
+        salt_part.copy_from_slice(&salt);
+
+        let free_memory = FREE_MEMORY.lock().pop();
+        let mut memory = free_memory.unwrap_or_else(|| vec![Block::default(); block_count]);
+        // These lengths are valid, so hashing cannot fail.
+        let _ = argon2.hash_password_into_with_memory(
+            password.0.as_bytes(),
+            &salt,
+            hash_part,
+            &mut memory,
+        );
+        FREE_MEMORY.lock().push(memory);
+        Self(salt_and_hash)
     }
 
-    /// Returns a hash that no password has, for which the comparison takes as long.
+    /// Returns a hash that no password has. A comparison with it takes as long as with any other hash.
     pub fn unmatchable() -> Self {
         Self([0; Self::LENGTH])
     }
 
-    /// Whether it is that of this password. Takes as long as hashing.
+    /// Whether this is the hash of a password. Takes as long as hashing.
     pub fn matches(&self, password: &Password) -> bool {
-        let (salt, _) = self.0.split_first_chunk().unwrap_or((&[0; SALT], &[]));
+        let (salt, _) = self
+            .0
+            .split_first_chunk()
+            .unwrap_or((&[0; SALT_LENGTH], &[]));
         // Nobody can choose the beginning of a hash, so the time of this comparison reveals nothing.
         Self::from_password_and_salt(password, *salt) == *self
     }
 
-    /// As it is stored.
+    /// Returns a hash that was read from the store; `None` for another number of bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -141,8 +163,11 @@ mod tests {
         let first = [
             0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78,
         ];
-        assert_eq!(hash.0[SALT..][..first.len()], first);
-        assert!(COMMON.lines().count() > 200 && COMMON.lines().all(|known| known.len() >= 12));
+        assert_eq!(hash.0[SALT_LENGTH..][..first.len()], first);
+        assert!(
+            COMMON_PASSWORDS.lines().count() > 200
+                && COMMON_PASSWORDS.lines().all(|common| common.len() >= 12)
+        );
     }
 
     #[test]
@@ -154,6 +179,6 @@ mod tests {
             });
         }
         // Other tests compute hashes meanwhile.
-        assert!(MEMORY.lock().len() < 40);
+        assert!(FREE_MEMORY.lock().len() < 40);
     }
 }

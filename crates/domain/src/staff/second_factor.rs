@@ -8,60 +8,64 @@ use sha2::{Digest, Sha256};
 
 use super::TokenDigest;
 
-/// How many recovery codes a member gets.
+/// The number of recovery codes that a member gets.
 pub const RECOVERY_CODE_COUNT: usize = 10;
 
-/// The length of a secret, in bytes, and of a recovery code before it is spelled. Multiples of five
-/// need no padding in Base32.
-const SECRET: usize = 20;
-const RECOVERY: usize = 15;
+/// The length of a secret, in bytes. A multiple of five needs no padding in Base32.
+const SECRET_LENGTH: usize = 20;
 
-/// How long a code is valid, in seconds, and its number of digits: what all apps support.
-const PERIOD: i64 = 30;
-const DIGITS: usize = 6;
+/// The length of a recovery code, in bytes before it is encoded. A multiple of five needs no padding in Base32.
+const RECOVERY_CODE_LENGTH: usize = 15;
+
+/// The time for which a code is valid, in seconds: the period that all apps support.
+const PERIOD_SECONDS: i64 = 30;
+
+/// The number of digits of a code, which all apps support.
+const CODE_DIGITS: usize = 6;
 
 /// The second factor of a member, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondFactor {
     /// The encrypted secret.
     pub sealed_secret: Vec<u8>,
-    /// The period of the last code that was accepted, so that none is accepted twice.
+    /// The period of the last code that was accepted, so that no code is accepted twice.
     pub last_period: i64,
-    /// The digests of the recovery codes that are left.
+    /// The digests of the recovery codes that were not used yet.
     pub recovery: Vec<TokenDigest>,
 }
 
 impl SecondFactor {
-    /// Returns the second factor after this code or recovery code was used; `None` if it is wrong,
-    /// or was used before.
-    pub fn with_used_code(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
-        let typed: String = typed
+    /// Returns the second factor after a code or a recovery code was used; `None` if the code is wrong,
+    /// or was used before. Spaces and `-` in `input` do not count.
+    pub fn with_used_code(&self, input: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
+        let code: String = input
             .chars()
-            .filter(|c| !c.is_whitespace() && *c != '-')
+            .filter(|character| !character.is_whitespace() && *character != '-')
             .collect();
-        if let Some(period) = secret.period_of(&typed, now) {
+        if let Some(period) = secret.find_period(&code, now) {
             let is_new = period > self.last_period;
             return is_new.then(|| Self {
                 last_period: period,
                 ..self.clone()
             });
         }
-        let digest = recovery_digest(&typed.to_ascii_uppercase());
-        let at = self.recovery.iter().position(|known| *known == digest)?;
+
+        let digest = recovery_digest(&code.to_ascii_uppercase());
+        let position = self.recovery.iter().position(|other| *other == digest)?;
         let mut after = self.clone();
-        after.recovery.remove(at);
+        after.recovery.remove(position);
         Some(after)
     }
 }
 
-/// Returns a new recovery code, to show once, and its digest. It has 120 random bits, so a digest
+/// Returns a new recovery code, such as `mzxw-6ytb-oi4t-gmjs-gm2d-knrx`, to show once, and its digest. A code has 120 random bits, so a digest
 /// protects it as well as a slow hash would.
 pub fn generate_recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
-    let mut bytes = [0; RECOVERY];
+    let mut bytes = [0; RECOVERY_CODE_LENGTH];
     random.fill_bytes(&mut bytes);
     let code = BASE32.encode(&bytes);
     let digest = recovery_digest(&code);
-    (in_fours(&code.to_ascii_lowercase(), "-"), digest)
+    (group_by_four(&code.to_ascii_lowercase(), "-"), digest)
 }
 
 fn recovery_digest(code: &str) -> TokenDigest {
@@ -70,27 +74,27 @@ fn recovery_digest(code: &str) -> TokenDigest {
 
 /// The secret that an app shares with the service.
 #[derive(PartialEq, Eq)]
-pub struct TotpSecret([u8; SECRET]);
+pub struct TotpSecret([u8; SECRET_LENGTH]);
 
 impl TotpSecret {
     /// Returns a new secret.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
-        let mut bytes = [0; SECRET];
+        let mut bytes = [0; SECRET_LENGTH];
         random.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
-    /// Returns the secret with these bytes.
+    /// Returns the secret with these bytes; `None` for another number of bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the secret.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns the secret in Base32, as [`Self::spelled`] gives it.
+    /// Parses a secret in Base32, as [`Self::setup_key`] gives it. Spaces do not count.
     pub fn parse(text: &str) -> Option<Self> {
         let letters: Vec<u8> = text
             .bytes()
@@ -99,12 +103,12 @@ impl TotpSecret {
         Self::from_bytes(&BASE32.decode(&letters).ok()?)
     }
 
-    /// Returns the setup key, in groups of four letters to type.
+    /// Returns the setup key, the secret in Base32, in groups of four letters to type.
     pub fn setup_key(&self) -> String {
-        in_fours(&BASE32.encode(&self.0), " ")
+        group_by_four(&BASE32.encode(&self.0), " ")
     }
 
-    /// Returns the URI that an app reads from a QR code.
+    /// Returns the URI that an app reads from a QR code: `otpauth://totp/Petstore:maria?secret=…&issuer=Petstore`.
     pub fn uri(&self, account: &str) -> String {
         let account: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
         let account = account.replace('+', "%20");
@@ -114,11 +118,11 @@ impl TotpSecret {
         )
     }
 
-    /// Returns the period of the code, if it is that of now, or of one period earlier or later:
-    /// clocks differ.
-    fn period_of(&self, code: &str, now: Timestamp) -> Option<i64> {
-        let present = now.as_second().div_euclid(PERIOD);
-        (present - 1..=present + 1).find(|&period| self.code(period) == code)
+    /// Returns the period of a code: the current one, or the one before or after it, because clocks differ. `None` for the
+    /// code of another period, and for a wrong code.
+    fn find_period(&self, code: &str, now: Timestamp) -> Option<i64> {
+        let current_period = now.as_second().div_euclid(PERIOD_SECONDS);
+        (current_period - 1..=current_period + 1).find(|&period| self.code(period) == code)
     }
 
     /// Returns the code of a period (RFC 4226, section 5.3).
@@ -126,24 +130,27 @@ impl TotpSecret {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
         let tag = hmac::sign(&key, &period.to_be_bytes());
         let hash = tag.as_ref();
-        let at = usize::from(hash[hash.len() - 1] & 15);
-        let number = hash[at..at + 4]
+        let offset = usize::from(hash[hash.len() - 1] & 15);
+        let number = hash[offset..offset + 4]
             .iter()
             .fold(0_u32, |sum, &byte| sum << 8 | u32::from(byte));
-        format!("{:0DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
+        format!("{:0CODE_DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
     }
 
-    /// Returns the code of this moment.
+    /// Returns the code of the current period.
     pub fn code_at(&self, now: Timestamp) -> String {
-        self.code(now.as_second().div_euclid(PERIOD))
+        self.code(now.as_second().div_euclid(PERIOD_SECONDS))
     }
 }
 
-fn in_fours(text: &str, between: &str) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    let groups: Vec<String> = letters
-        .chunks(4)
-        .map(|four| four.iter().collect())
-        .collect();
-    groups.join(between)
+/// Returns a text in groups of four characters: `abcd-efgh` for `abcdefgh`.
+fn group_by_four(text: &str, separator: &str) -> String {
+    let mut grouped_text = String::new();
+    for (index, character) in text.chars().enumerate() {
+        if index > 0 && index % 4 == 0 {
+            grouped_text.push_str(separator);
+        }
+        grouped_text.push(character);
+    }
+    grouped_text
 }

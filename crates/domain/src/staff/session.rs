@@ -7,49 +7,54 @@ use super::{StaffId, TokenDigest};
 /// A session of a member of the staff in one browser. The browser has its secret in a cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffSession {
-    /// The digest of its secret.
+    /// The digest of the secret.
     pub digest: TokenDigest,
-    /// Whose it is.
+    /// The member of the session.
     pub staff: StaffId,
-    /// When the password was given.
+    /// The time at which the member gave the password.
     pub begun_at: Timestamp,
-    /// When it was used last, up to a minute ago.
+    /// The time of the last use that was saved. Uses are saved once a minute.
     pub seen_at: Timestamp,
-    /// When the member last proved who they are, with the second factor if there is one. `None` while
-    /// that is missing: then it is not a session yet.
+    /// The time at which the member last proved who they are, with the second factor if there is one. `None` while
+    /// that proof is missing: then this is not a session yet.
     pub confirmed_at: Option<Timestamp>,
-    /// From where it began.
+    /// The address from which the session began.
     pub address: String,
     /// The description that the browser gives of itself, shortened.
     pub browser: String,
-    /// The session at the OpenID provider with which it began, if the provider names it.
+    /// The session at the OpenID provider with which this session began, if the provider names it.
     pub provider_session: Option<String>,
 }
 
 impl StaffSession {
-    /// The longest time between two requests, in seconds.
+    /// The maximum time between two requests, in seconds.
     pub const MAX_IDLE_SECONDS: i64 = 30 * 60;
-    /// The longest time in all, in seconds.
+    /// The maximum time of a session, in seconds.
     pub const MAX_AGE_SECONDS: i64 = 12 * 60 * 60;
-    /// For how long a proof is enough for what concerns keys, webhooks and staff, in seconds.
+    /// The time for which a proof is enough for pages about keys, webhooks and staff, in seconds.
     pub const CONFIRMATION_SECONDS: i64 = 5 * 60;
-    /// How often the last use is saved, in seconds.
-    const SEEN_EVERY: i64 = 60;
+    /// The time between two saved uses, in seconds.
+    const SAVE_INTERVAL_SECONDS: i64 = 60;
 
-    /// Whether it can be used now, or be completed with the second factor.
+    /// Whether the session can be used now, or be completed with the second factor.
     pub fn is_alive_at(&self, now: Timestamp) -> bool {
-        let age = |since: Timestamp| now.as_second() - since.as_second();
-        age(self.seen_at) < Self::MAX_IDLE_SECONDS && age(self.begun_at) < Self::MAX_AGE_SECONDS
+        seconds_between(self.seen_at, now) < Self::MAX_IDLE_SECONDS
+            && seconds_between(self.begun_at, now) < Self::MAX_AGE_SECONDS
     }
 
     /// Whether the member has proved recently who they are.
     pub fn is_confirmed_at(&self, now: Timestamp) -> bool {
-        self.confirmed_at
-            .is_some_and(|at| now.as_second() - at.as_second() < Self::CONFIRMATION_SECONDS)
+        self.confirmed_at.is_some_and(|confirmed_at| {
+            seconds_between(confirmed_at, now) < Self::CONFIRMATION_SECONDS
+        })
     }
 
-    /// Whether its use is to be saved.
+    /// Whether a use at this time is to be saved.
     pub fn is_to_be_saved_at(&self, now: Timestamp) -> bool {
-        now.as_second() - self.seen_at.as_second() >= Self::SEEN_EVERY
+        seconds_between(self.seen_at, now) >= Self::SAVE_INTERVAL_SECONDS
     }
+}
+
+fn seconds_between(earlier: Timestamp, later: Timestamp) -> i64 {
+    later.as_second() - earlier.as_second()
 }

@@ -1,4 +1,4 @@
-//! Secrets of 256 random bits: of sessions, and of the links with which staff choose a password.
+//! Secrets of 256 random bits, of sessions and of the links with which staff choose a password.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ impl Token {
         Self(bytes)
     }
 
-    /// Returns the secret in the form in which it is presented.
+    /// Returns the secret in the form in which a browser or a link presents it: 43 characters of Base64 for URLs.
     pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
@@ -39,7 +39,7 @@ impl fmt::Debug for Token {
 pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
-    /// Of a presented secret; `None` if it has another form.
+    /// Returns the digest of a secret in the form of [`Token::reveal`]; `None` for another text.
     pub fn from_presented(text: &str) -> Option<Self> {
         let bytes: [u8; 32] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         Some(Token(bytes).digest())
@@ -50,7 +50,7 @@ impl TokenDigest {
         URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..12])
     }
 
-    /// As it is stored.
+    /// Returns a digest that was read from the store.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }

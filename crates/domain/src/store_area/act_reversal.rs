@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    Change, ChangeType, FieldPatch, Given, Order, Resource, StorePet,
+    Change, ChangeType, FieldPatch, Order, RequestedValue, Resource, StorePet,
     reversal::{
         CategoryReversal, LostPhoto, NotRevertible, OrderChange, PetChange, PetReversal, Reversal,
     },
@@ -17,7 +17,7 @@ impl Reversal {
     ///
     /// The sale of a reserved animal becomes one reversal with the order and the animal, because the animal has its
     /// status by the order.
-    pub fn of_act(
+    pub fn from_act(
         changes: &[Change],
         acted_at: Timestamp,
         default_end: Timestamp,
@@ -138,12 +138,12 @@ impl PetReversal {
         let mut patch = FieldPatch::new();
         for (name, value) in before.fields.iter() {
             if after.fields.get(name) != Some(value) {
-                patch.insert(name.to_owned(), Given::Set(value.clone()));
+                patch.insert(name.to_owned(), RequestedValue::Set(value.clone()));
             }
         }
         for (name, _) in after.fields.iter() {
             if before.fields.get(name).is_none() {
-                patch.insert(name.to_owned(), Given::Clear);
+                patch.insert(name.to_owned(), RequestedValue::Clear);
             }
         }
         patch

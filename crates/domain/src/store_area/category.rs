@@ -1,12 +1,12 @@
 //! The label of a category.
 
-/// A label for people, by which they know a `categoryId`. No operation checks that a category has
-/// one.
+/// A category with a label, by which people know its number. An animal can also have the number of a category
+/// without a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
     /// Chosen by the client: any number.
     pub id: i64,
-    /// Its label.
+    /// The label for people.
     pub label: Label,
     /// From 1, one higher with each change. A category that is made again starts at 1.
     pub version: i64,

@@ -1,10 +1,11 @@
-//! The changes of commands about a category.
+//! The rules for categories: which changes follow from a command about a category.
 
 use super::{
     Category, Change, ChangeType, Decision, Label, Preconditions, PresentState, Refusal, Resource,
-    rules::{existing, require},
+    rules::{require_preconditions, require_subject},
 };
 
+/// Decides how the label of a category is created or changed.
 pub(super) fn put_category(
     id: i64,
     label: &Label,
@@ -18,9 +19,11 @@ pub(super) fn put_category(
              to change it.",
         ));
     }
-    require(preconditions, before)?;
-    if let Some(same) = before.filter(|category| category.label == *label) {
-        return Ok(Decision::without_change(same));
+    require_preconditions(preconditions, before)?;
+    if let Some(category) = before
+        && category.label == *label
+    {
+        return Ok(Decision::without_change(category));
     }
     let version = before.map_or(1, |category| category.version + 1);
     let after = Category {
@@ -31,16 +34,16 @@ pub(super) fn put_category(
     Ok(Decision::new(ChangeType::CategoryChanged, before, after))
 }
 
+/// Decides how the label of a category is deleted.
 pub(super) fn delete_category(
     preconditions: &Preconditions,
     present: &PresentState,
 ) -> Result<Decision, Refusal> {
-    let category = existing(present.category.as_ref(), "No category has this id.")?;
-    require(preconditions, Some(category))?;
-    let before = Some(Resource::Category(category.clone()));
+    let category = require_subject(present.category.as_ref(), "No category has this id.")?;
+    require_preconditions(preconditions, Some(category))?;
     let change = Change {
         kind: ChangeType::CategoryDeleted,
-        before,
+        before: Some(Resource::Category(category.clone())),
         after: None,
     };
     Ok(Decision {

@@ -1,18 +1,19 @@
-//! The knowledge of a command, its changes, and the reasons why it may change nothing.
+//! The state that a command needs, its changes, and the reasons why it may change nothing.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Category, FieldProblem, FieldSet, NotRevertible, Order, OrderId, Owner, PhotoId, StorePet,
+    Category, FieldProblem, FieldSet, NotRevertible, Order, OrderId, PhotoId, StorePet,
+    UniqueValueOwner,
 };
 use crate::{PetId, words::words};
 
-/// The facts that a command needs. A store reads them in the transaction that writes the decision.
+/// The state of a store, as far as a command needs it. A store reads it in the transaction that writes the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PresentState {
-    /// The animal of the command, or that of its order.
+    /// The animal of the command, or the animal of its order.
     pub pet: Option<StorePet>,
     /// The order that holds this animal. See [`Order::holds`].
     pub holder: Option<Order>,
@@ -28,7 +29,7 @@ pub struct PresentState {
     pub next_order: Option<OrderId>,
 }
 
-/// The changes of a command.
+/// The decision about a command: its changes, and the subject after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The changes, in this order. Empty if everything is already as the command wants it.
@@ -103,7 +104,7 @@ impl Resource {
         }
     }
 
-    /// The category, if it is one.
+    /// Returns the category, if it is one.
     pub fn category(&self) -> Option<&Category> {
         if let Self::Category(category) = self {
             Some(category)
@@ -157,7 +158,7 @@ words! {
     }
 }
 
-/// Why a command changes nothing. The messages are for clients.
+/// The reason why a command changes nothing. The messages are for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// A member has a value that is only valid at another time.
@@ -179,8 +180,8 @@ pub enum Refusal {
         /// This animal, if it was there before the commands.
         current: Option<Box<Resource>>,
     },
-    /// What an act changed is not as the act left it, so the act cannot be reverted any more. The present state, or
-    /// `None` if it does not exist.
+    /// The animal, the order or the category is not as an act left it, so the act cannot be reverted any more. The present
+    /// state, or `None` if it does not exist.
     MovedOn(Option<Box<Resource>>),
     NotRevertible(NotRevertible),
     /// The animal has as many photos as it can have.
@@ -202,10 +203,10 @@ impl From<FieldProblem> for Refusal {
     }
 }
 
-/// The state that a command does not fit.
+/// A conflict between a command and the present state of its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Names the present state, and what is possible.
+    /// The message, which names the present state, and what is possible.
     pub message: String,
     /// The present state: the animal, or the order that the command is about.
     pub current: Resource,

@@ -1,12 +1,12 @@
-//! Commands: what a client, or the clock, wants to change.
+//! Commands, with which a client or the clock changes a store.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use jiff::Timestamp;
 
 use super::{
-    AltText, Decimal, FieldPatch, FieldValue, Focus, Given, Label, NewOrder, NewPhoto, Note,
-    OrderId, OrderPatch, Patch, PetPatch, PhotoId, Reason, Reversal, WithdrawalReason,
+    AltText, Decimal, FieldPatch, FieldValue, Focus, Label, NewOrder, NewPhoto, Note, OrderId,
+    OrderPatch, Patch, PetPatch, PhotoId, Reason, RequestedValue, Reversal, WithdrawalReason,
 };
 use crate::{NewPet, PetId};
 
@@ -31,7 +31,7 @@ pub enum Command {
         id: PetId,
         preconditions: Preconditions,
     },
-    /// Adds a photo behind the others of an animal.
+    /// Adds a photo after the others of an animal.
     AddPhoto {
         id: PetId,
         photo: NewPhoto,
@@ -46,7 +46,7 @@ pub enum Command {
         id: PetId,
         photo: PhotoId,
         patch: PhotoPatch,
-        /// Of the animal.
+        /// The preconditions for the version of the animal.
         preconditions: Preconditions,
     },
     /// Sets the order of all photos of an animal.
@@ -58,7 +58,7 @@ pub enum Command {
     DeletePhoto {
         id: PetId,
         photo: PhotoId,
-        /// Of the animal.
+        /// The preconditions for the version of the animal.
         preconditions: Preconditions,
     },
     /// Reserves or sells an animal.
@@ -79,7 +79,7 @@ pub enum Command {
         reason: Option<Reason>,
         preconditions: Preconditions,
     },
-    /// Puts right that an order was closed by mistake: it reserves its animal again.
+    /// Corrects that an order was closed by mistake: it reserves its animal again.
     ReopenOrder {
         id: OrderId,
         /// `None` for the end that it had, or `default_end` if that has passed.
@@ -115,7 +115,7 @@ pub enum Command {
         id: i64,
         preconditions: Preconditions,
     },
-    /// Takes back what an act did with an animal and its order, or with a category.
+    /// Reverts the changes of an act to an animal and its order, or to a category.
     Revert(Reversal),
 }
 
@@ -133,6 +133,7 @@ pub enum Subject {
 }
 
 impl Command {
+    /// Returns the resource that the command changes, or [`Subject::New`] for a new animal.
     pub fn subject(&self) -> Subject {
         match self {
             Self::AddPet(..) => Subject::New,
@@ -166,12 +167,12 @@ impl Command {
 }
 
 impl Command {
-    /// Adds an animal without values.
+    /// Returns the command to add an animal without values of fields and without photos.
     pub fn add(pet: NewPet) -> Self {
         Self::AddPet(pet, FieldPatch::default(), Vec::new())
     }
 
-    /// Returns the change of the fields of an animal.
+    /// Returns the values of fields in the command; `None` if it is no command about the values of an animal.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
             Self::AddPet(_, fields, _)
@@ -184,15 +185,13 @@ impl Command {
         }
     }
 
-    /// Returns the values that it gives to fields.
+    /// Returns the names of fields with the values that the command sets.
     pub fn field_values(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
-        self.fields()
-            .into_iter()
-            .flatten()
-            .filter_map(|(name, given)| match given {
-                RequestedValue::Set(value) => Some((name.as_str(), value)),
-                RequestedValue::Clear | RequestedValue::Invalid => None,
-            })
+        let patch = self.fields().into_iter().flatten();
+        patch.filter_map(|(name, requested)| match requested {
+            RequestedValue::Set(value) => Some((name.as_str(), value)),
+            RequestedValue::Clear | RequestedValue::Invalid => None,
+        })
     }
 }
 
@@ -201,7 +200,7 @@ impl Command {
 pub struct PhotoPatch {
     pub alt: Patch<AltText>,
     pub focus: Patch<Focus>,
-    /// From 0. Beyond the end is the last.
+    /// The new position, from 0. A position after the end means the last one.
     pub position: Option<usize>,
 }
 
@@ -210,7 +209,7 @@ pub struct PhotoPatch {
 pub struct Preconditions {
     /// `If-Match`.
     pub if_match: Option<IfMatch>,
-    /// `If-None-Match: *`: nothing is there.
+    /// Whether the resource must not exist: `If-None-Match: *`.
     pub if_absent: bool,
 }
 
@@ -218,12 +217,12 @@ pub struct Preconditions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
     Any,
-    /// One of these versions. Empty if no tag of the list is the tag of a version.
+    /// The versions that match, such as 7 for `"7"`. Empty if no tag of the list is the tag of a version.
     Versions(Vec<i64>),
 }
 
 impl IfMatch {
-    /// Returns the versions that it names; `None` if it allows any.
+    /// Returns the versions that match; `None` if any version matches.
     pub fn versions(&self) -> Option<&[i64]> {
         match self {
             Self::Any => None,
@@ -233,19 +232,19 @@ impl IfMatch {
 }
 
 impl Preconditions {
-    /// Requires that nothing is there.
+    /// The precondition that the resource does not exist.
     pub const ABSENT: Self = Self {
         if_match: None,
         if_absent: true,
     };
 
-    /// Requires that something is there, in any version.
+    /// The precondition that the resource exists, in any version.
     pub const PRESENT: Self = Self {
         if_match: Some(IfMatch::Any),
         if_absent: false,
     };
 
-    /// Requires exactly this version.
+    /// Returns the precondition that the resource has exactly this version.
     pub fn version(version: i64) -> Self {
         Self {
             if_match: Some(IfMatch::Versions(vec![version])),
@@ -257,13 +256,14 @@ impl Preconditions {
         self.if_match.is_some() || self.if_absent
     }
 
-    /// Whether they hold for what has this version, or for nothing.
+    /// Whether the preconditions hold for a resource with this version; `None` is a resource that does not exist.
     pub(super) fn hold_for(&self, version: Option<i64>) -> bool {
-        let matches = match (&self.if_match, version) {
+        let is_match = match (&self.if_match, version) {
             (None, _) | (Some(IfMatch::Any), Some(_)) => true,
             (Some(IfMatch::Versions(versions)), Some(version)) => versions.contains(&version),
             (Some(_), None) => false,
         };
-        matches && !(self.if_absent && version.is_some())
+        let exists_unexpectedly = self.if_absent && version.is_some();
+        is_match && !exists_unexpectedly
     }
 }

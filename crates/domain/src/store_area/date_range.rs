@@ -1,4 +1,4 @@
-//! Ranges of dates, and the ages that they stand for.
+//! Ranges of dates, and the ages of animals.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -7,39 +7,52 @@ use jiff::{ToSpan, civil::Date};
 use super::{FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues, kind::is_date};
 use crate::words::words;
 
-/// The days that a date of animals must be one of: from one day to another, both included. `None` is no
-/// limit.
+/// A filter of a search: the date of an animal must be one of the days from `from` to `to`, both included. An end that is
+/// `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateRange {
-    /// Of the kind `date`.
+    /// A field of the kind `date`.
     pub field: FieldName,
     pub from: Option<Date>,
     pub to: Option<Date>,
 }
 
+/// The first day that a value can be, and the last one.
+const FIRST_DAY: &str = "0000-01-01";
+const LAST_DAY: &str = "9999-12-31";
+
 impl DateRange {
-    /// Its first and its last day, as values have them.
+    /// Returns the first and the last day in the form of values, such as `0000-01-01` and `2024-02-29`.
     pub fn bounds(&self) -> [String; 2] {
-        let text = |end: Option<Date>, otherwise: &str| {
-            end.map_or_else(|| otherwise.to_owned(), |date| date.to_string())
-        };
-        [text(self.from, "0000-01-01"), text(self.to, "9999-12-31")]
+        [day_text(self.from, FIRST_DAY), day_text(self.to, LAST_DAY)]
     }
 
-    /// Whether the value of its field is one of the days.
+    /// Whether the value of the field is one of the days.
     pub(super) fn contains(&self, values: &FieldValues) -> bool {
+        let Some(FieldValue::Text(text)) = values.get(self.field.as_str()) else {
+            return false;
+        };
         let [from, to] = self.bounds();
-        matches!(values.get(self.field.as_str()), Some(FieldValue::Text(text))
-            if is_date(text) && (&from..=&to).contains(&text))
+        is_date(text) && (&from..=&to).contains(&text)
+    }
+}
+
+fn day_text(day: Option<Date>, default: &str) -> String {
+    match day {
+        Some(day) => day.to_string(),
+        None => default.to_owned(),
     }
 }
 
 impl FieldSet {
-    /// Returns the range of a search, from one day to another. `None` stands for no limit.
+    /// Returns the range of a search in the values of the field `name`, from one day to another. `None` is no limit.
+    ///
+    /// `from` and `to` are dates of the form YYYY-MM-DD.
     pub fn date_range(
         &self,
         name: &str,
-        ends: [Option<&str>; 2],
+        from: Option<&str>,
+        to: Option<&str>,
     ) -> Result<DateRange, FieldProblem> {
         let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
         if field.kind != FieldKind::Date {
@@ -48,28 +61,31 @@ impl FieldSet {
                 field.kind
             )));
         }
-        let date = |end: &str, text: Option<&str>| match text {
-            Some(text) if !is_date(text) => Err(FieldProblem::Invalid(format!(
-                "field.{name}.{end} must be a date of the form YYYY-MM-DD."
-            ))),
-            text => Ok(text.and_then(|text| text.parse().ok())),
-        };
-        let [from, to] = ends;
-        let from = date("from", from)?;
-        let to = date("to", to)?;
         Ok(DateRange {
             field: field.name.clone(),
-            from,
-            to,
+            from: parse_day(&format!("field.{name}.from"), from)?,
+            to: parse_day(&format!("field.{name}.to"), to)?,
         })
     }
 }
 
+fn parse_day(parameter: &str, text: Option<&str>) -> Result<Option<Date>, FieldProblem> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    if !is_date(text) {
+        return Err(FieldProblem::Invalid(format!(
+            "{parameter} must be a date of the form YYYY-MM-DD."
+        )));
+    }
+    Ok(text.parse().ok())
+}
+
 words! {
-    /// How many whole years old an animal is. One that was born on 29 February gets a year older on 1 March
-    /// in years without that day.
+    /// The age of an animal in whole years, as a person chooses it in a search. An animal that was born on 29 February
+    /// gets a year older on 1 March in years without that day.
     pub enum Age {
-        /// Or not born yet.
+        /// Younger than a year, or not born yet.
         UnderOne = "0",
         UnderThree = "under3",
         OneToThree = "1",
@@ -80,16 +96,20 @@ words! {
 
 impl Age {
     /// Returns the days of birth of animals that have this age on the day `today`.
+    ///
+    /// On 28 November 2026, [`Age::OneToThree`] is the range from 29 November 2023 to 28 November 2025.
     pub fn birth_range(self, field: &FieldName, today: Date) -> DateRange {
-        // The last day of birth of those that are so many years old. Of 29 February it is the 28th.
-        let last = |years: i64| today.saturating_sub(years.years());
-        let after = |years| last(years).tomorrow().unwrap_or(Date::MAX);
-        let (from, to) = match self {
-            Self::UnderOne => (Some(after(1)), None),
-            Self::UnderThree => (Some(after(3)), None),
-            Self::OneToThree => (Some(after(3)), Some(last(1))),
-            Self::ThreeToEight => (Some(after(8)), Some(last(3))),
-            Self::EightOrMore => (None, Some(last(8))),
+        let from = match self {
+            Self::UnderOne => Some(first_birth_below(1, today)),
+            Self::UnderThree | Self::OneToThree => Some(first_birth_below(3, today)),
+            Self::ThreeToEight => Some(first_birth_below(8, today)),
+            Self::EightOrMore => None,
+        };
+        let to = match self {
+            Self::UnderOne | Self::UnderThree => None,
+            Self::OneToThree => Some(last_birth_at_least(1, today)),
+            Self::ThreeToEight => Some(last_birth_at_least(3, today)),
+            Self::EightOrMore => Some(last_birth_at_least(8, today)),
         };
         DateRange {
             field: field.clone(),
@@ -97,4 +117,17 @@ impl Age {
             to,
         }
     }
+}
+
+/// Returns the last day of birth of animals that are at least `years` old on the day `today`. If `today` is 29 February
+/// and the other year has no such day, this is 28 February.
+fn last_birth_at_least(years: i64, today: Date) -> Date {
+    today.saturating_sub(years.years())
+}
+
+/// Returns the first day of birth of animals that are younger than `years` on the day `today`.
+fn first_birth_below(years: i64, today: Date) -> Date {
+    last_birth_at_least(years, today)
+        .tomorrow()
+        .unwrap_or(Date::MAX)
 }

@@ -15,15 +15,18 @@ use super::{
 };
 
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
-/// every batch and the clock use it. The reason why it changes nothing is looked for in the order:
-/// invalid, not found, precondition, state.
+/// every batch and the clock use it. The reason why a command changes nothing is looked for in the
+/// order: invalid, not found, precondition, state.
+///
+/// To sell an available animal, [`Command::PlaceOrder`] with [`OrderTerms::Completed`](super::OrderTerms::Completed)
+/// becomes two changes: `order.completed` with the new order, and `pet.changed` with the animal, which is `sold` then.
 pub fn decide(
     command: &Command,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     match command {
-        Command::AddPet(new, fields, photos) => add_pet((new, fields, photos), present, now),
+        Command::AddPet(new_pet, fields, photos) => add_pet(new_pet, fields, photos, present, now),
         Command::PatchPet {
             patch,
             preconditions,
@@ -45,10 +48,8 @@ pub fn decide(
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
         Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
         Command::ReplacePhoto {
-            photo,
-            replacement: by,
-            ..
-        } => replace_photo(*photo, by, present, now),
+            photo, replacement, ..
+        } => replace_photo(*photo, replacement, present, now),
         Command::PatchPhoto {
             photo,
             patch,
@@ -65,7 +66,7 @@ pub fn decide(
             preconditions,
             ..
         } => delete_photo(*photo, preconditions, present, now),
-        Command::PlaceOrder(new) => place_order(new, present, now),
+        Command::PlaceOrder(new_order) => place_order(new_order, present, now),
         Command::CompleteOrder {
             price,
             preconditions,

@@ -1,7 +1,10 @@
-//! Decimal numbers, and the currency of those that are prices.
+//! Decimal numbers, and the currencies of prices.
 
-/// The most digits before the point, and after it.
-const DIGITS: [usize; 2] = [12, 4];
+/// The maximum number of digits before the point.
+const MAX_WHOLE_DIGITS: usize = 12;
+
+/// The maximum number of digits after the point.
+const MAX_FRACTION_DIGITS: usize = 4;
 
 /// A decimal number that is kept as it was written, such as `249.00`: an optional minus, 1 to 12
 /// digits, and optionally a point with 1 to 4 digits after it.
@@ -9,43 +12,47 @@ const DIGITS: [usize; 2] = [12, 4];
 pub struct Decimal(String);
 
 impl Decimal {
-    /// `None` if the text has another form.
+    /// Returns the number; `None` if the text has another form.
+    ///
+    /// ```
+    /// use petstore_domain::store_area::Decimal;
+    ///
+    /// assert_eq!(Decimal::new("-249.00").map(|number| number.ten_thousandths()), Some(-2_490_000));
+    /// assert_eq!(Decimal::new("249."), None);
+    /// ```
     pub fn new(text: &str) -> Option<Self> {
-        let (whole, fraction) = parts(text);
-        let are_digits = |text: &str, most: usize| {
-            (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+        let number = text.strip_prefix('-').unwrap_or(text);
+        let is_valid = match number.split_once('.') {
+            Some((whole, fraction)) => {
+                is_digits(whole, MAX_WHOLE_DIGITS) && is_digits(fraction, MAX_FRACTION_DIGITS)
+            }
+            None => is_digits(number, MAX_WHOLE_DIGITS),
         };
-        let is_valid = are_digits(whole, DIGITS[0])
-            && fraction.is_none_or(|fraction| are_digits(fraction, DIGITS[1]));
         is_valid.then(|| Self(text.to_owned()))
     }
 
-    /// As it was written.
+    /// Returns the text as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is written with a minus, which no price has.
+    /// Whether the number is written with a minus, which no price has.
     pub fn has_minus(&self) -> bool {
         self.0.starts_with('-')
     }
 
-    /// Returns the number in units of 0.0001, by which two numbers are compared.
+    /// Returns the number in units of 0.0001, by which two numbers are compared: 25000 for `2.5`.
     pub fn ten_thousandths(&self) -> i64 {
-        let (whole, fraction) = parts(&self.0);
-        let digits = [whole, &format!("{:0<4}", fraction.unwrap_or_default())].concat();
-        // At most 16 digits.
-        let number = digits.parse().unwrap_or(i64::MAX);
-        if self.has_minus() { -number } else { number }
+        let number = self.0.strip_prefix('-').unwrap_or(&self.0);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        // At most 16 digits, so this cannot fail.
+        let amount = format!("{whole}{fraction:0<4}").parse().unwrap_or(i64::MAX);
+        if self.has_minus() { -amount } else { amount }
     }
 }
 
-/// Returns the digits before the point, without the minus, and those after it.
-fn parts(text: &str) -> (&str, Option<&str>) {
-    let number = text.strip_prefix('-').unwrap_or(text);
-    number
-        .split_once('.')
-        .map_or((number, None), |(whole, fraction)| (whole, Some(fraction)))
+fn is_digits(text: &str, max_length: usize) -> bool {
+    (1..=max_length).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The code of a currency (ISO 4217), such as `EUR`.
@@ -53,59 +60,77 @@ fn parts(text: &str) -> (&str, Option<&str>) {
 pub struct Currency(String);
 
 impl Currency {
-    /// `None` if the text is not three capital letters. The codes that are in use change over time.
+    /// Returns the currency; `None` if the text is not three capital letters. No list decides, because the codes that are
+    /// in use change over time.
     pub fn new(text: &str) -> Option<Self> {
         let is_code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
         is_code.then(|| Self(text.to_owned()))
     }
 
-    /// Its code.
+    /// Returns the code.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// How many decimals an amount in it has (ISO 4217).
+    /// Returns the number of decimals of an amount in this currency (ISO 4217).
     pub fn decimals(&self) -> usize {
-        match self.0.as_str() {
-            code if Self::WITHOUT_DECIMALS.contains(&code) => 0,
-            code if Self::WITH_THREE_DECIMALS.contains(&code) => 3,
-            _ => 2,
+        let code = self.0.as_str();
+        if CURRENCIES_WITHOUT_DECIMALS.contains(&code) {
+            0
+        } else if THREE_DECIMAL_CURRENCIES.contains(&code) {
+            3
+        } else {
+            2
         }
     }
 
-    /// Returns a price with all decimals of the currency, and no more: half up.
+    /// Rounds a price, half up, to the decimals of the currency. Returns a text that is no price as it is.
+    ///
+    /// ```
+    /// use petstore_domain::store_area::Currency;
+    ///
+    /// let yen = Currency::new("JPY").unwrap();
+    /// let euro = Currency::new("EUR").unwrap();
+    /// assert_eq!(yen.round("1249.5"), "1250");
+    /// assert_eq!(euro.round("249"), "249.00");
+    /// ```
     pub fn round(&self, price: &str) -> String {
         let decimals = self.decimals();
-        let (minus, digits) = price
-            .strip_prefix('-')
-            .map_or(("", price), |digits| ("-", digits));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let kept = fraction
-            .chars()
-            .chain(std::iter::repeat('0'))
-            .take(decimals);
-        let Ok(units) = whole
-            .chars()
-            .chain(kept)
-            .collect::<String>()
-            .parse::<u128>()
-        else {
+        let (minus, amount) = match price.strip_prefix('-') {
+            Some(amount) => ("-", amount),
+            None => ("", price),
+        };
+        let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
+
+        // The smallest units of the currency, such as cents.
+        let mut unit_digits = whole.to_owned();
+        unit_digits.extend(
+            fraction
+                .chars()
+                .chain(std::iter::repeat('0'))
+                .take(decimals),
+        );
+        let Ok(units) = unit_digits.parse::<u128>() else {
             return price.to_owned();
         };
-        let is_up = fraction
+        let is_rounded_up = fraction
             .as_bytes()
             .get(decimals)
             .is_some_and(|digit| *digit >= b'5');
-        let units = format!("{:0>1$}", units + u128::from(is_up), decimals + 1);
-        let (whole, fraction) = units.split_at(units.len() - decimals);
-        let point = if fraction.is_empty() { "" } else { "." };
+        let rounded_units = units + u128::from(is_rounded_up);
+
+        let digits = format!("{rounded_units:0>width$}", width = decimals + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - decimals);
+        let point = if decimals == 0 { "" } else { "." };
         format!("{minus}{whole}{point}{fraction}")
     }
-
-    /// The currencies without a smaller unit (ISO 4217).
-    const WITHOUT_DECIMALS: [&str; 16] = [
-        "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
-        "XAF", "XOF", "XPF",
-    ];
-    const WITH_THREE_DECIMALS: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 }
+
+/// The currencies without a smaller unit (ISO 4217).
+const CURRENCIES_WITHOUT_DECIMALS: [&str; 16] = [
+    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
+    "XAF", "XOF", "XPF",
+];
+
+/// The currencies with a smaller unit of a thousandth (ISO 4217).
+const THREE_DECIMAL_CURRENCIES: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];

@@ -1,4 +1,4 @@
-//! Fields: what a store describes its animals with.
+//! Fields, with which a store describes its animals.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -19,11 +19,21 @@ impl FieldName {
     pub const RULE: &str =
         "1 to 32 lower-case letters, digits and underscores, the first of them a letter";
 
-    /// `None` if the text is not a name.
+    /// Returns the name; `None` if the text does not follow [`FieldName::RULE`].
+    ///
+    /// ```
+    /// use petstore_domain::store_area::FieldName;
+    ///
+    /// assert!(FieldName::new("microchip_2").is_some());
+    /// assert!(FieldName::new("Microchip").is_none());
+    /// ```
     pub fn new(text: &str) -> Option<Self> {
-        let is_part = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
-        let begins = text.starts_with(|first: char| first.is_ascii_lowercase());
-        (begins && text.len() <= 32 && text.bytes().all(is_part)).then(|| Self(text.to_owned()))
+        let begins_with_letter = text.starts_with(|first: char| first.is_ascii_lowercase());
+        let has_valid_bytes = text
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+        let is_valid = begins_with_letter && has_valid_bytes && text.len() <= 32;
+        is_valid.then(|| Self(text.to_owned()))
     }
 
     pub fn as_str(&self) -> &str {
@@ -31,49 +41,53 @@ impl FieldName {
     }
 }
 
-/// The values of a choice: 1 to 100, each of 1 to 64 characters without U+0000, which differ in more
-/// than their case. And the labels of some, which people read instead.
+/// The values of a field of the kind `choice`: 1 to 100, each of 1 to 64 characters without U+0000, which differ in more
+/// than their case. Some have labels, which people read in place of the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices {
     values: Vec<String>,
-    /// By the values. A value that animals still have can have one when it is not a choice any more.
+    /// The labels by their values. A value that is no longer a choice can have a label, because animals can still have
+    /// the value.
     labels: BTreeMap<String, String>,
 }
 
 impl Choices {
-    /// `None` if there are too few or too many, or one of them is not valid.
-    pub fn new(texts: Vec<String>) -> Option<Self> {
-        let different: HashSet<_> = texts.iter().map(|text| in_no_case(text)).collect();
-        let are_valid = (1..=100).contains(&texts.len())
-            && different.len() == texts.len()
-            && texts.iter().all(|text| is_text(text, 64));
+    /// Returns choices without labels. `None` if there are too few or too many, or one of them is not valid.
+    pub fn new(values: Vec<String>) -> Option<Self> {
+        let different_values: HashSet<_> = values.iter().map(|value| fold_case(value)).collect();
+        let are_valid = (1..=100).contains(&values.len())
+            && different_values.len() == values.len()
+            && values.iter().all(|value| is_text(value, 64));
         are_valid.then_some(Self {
-            values: texts,
+            values,
             labels: BTreeMap::new(),
         })
     }
 
-    /// How many labels there can be.
-    const MOST_LABELS: usize = 200;
+    const MAX_LABELS: usize = 200;
 
-    /// Returns the same choices with these labels, by their values. `None` if there are too many,
+    /// Returns the choices with these labels, by their values. `None` if there are too many labels,
     /// one of them is not valid, or two labels, or a label and a value, differ only in their case.
     pub fn with_labels(self, labels: BTreeMap<String, String>) -> Option<Self> {
-        let values = self
+        if labels.len() > Self::MAX_LABELS {
+            return None;
+        }
+        let mut used_texts: HashSet<String> = self
             .values
             .iter()
             .chain(labels.keys())
-            .map(|value| in_no_case(value));
-        let mut seen: HashSet<_> = values.collect();
-        let are_valid = labels.len() <= Self::MOST_LABELS
-            && labels.keys().all(|value| is_text(value, 64))
-            && labels
-                .values()
-                .all(|label| is_text(label, 100) && seen.insert(in_no_case(label)));
-        are_valid.then_some(Self { labels, ..self })
+            .map(|value| fold_case(value))
+            .collect();
+        for (value, label) in &labels {
+            let is_valid = is_text(value, 64) && is_text(label, 100);
+            if !is_valid || !used_texts.insert(fold_case(label)) {
+                return None;
+            }
+        }
+        Some(Self { labels, ..self })
     }
 
-    /// Returns the values.
+    /// Returns the values, in the order that the store chose.
     pub fn values(&self) -> &[String] {
         &self.values
     }
@@ -84,26 +98,33 @@ impl Choices {
 
     /// Returns the choice with this value, in any case.
     pub fn find(&self, text: &str) -> Option<&String> {
-        let key = in_no_case(text);
-        self.values.iter().find(|choice| in_no_case(choice) == key)
+        let folded_text = fold_case(text);
+        self.values
+            .iter()
+            .find(|value| fold_case(value) == folded_text)
     }
 
-    /// Returns the choice with this value, or else the value with this label, in any case.
+    /// Returns the choice with this value, or else the choice with this label, in any case.
     pub fn find_by_value_or_label(&self, text: &str) -> Option<&String> {
-        let key = in_no_case(text);
-        let is_label = |(_, label): &(&String, &String)| in_no_case(label) == key;
-        let of_label = || self.labels.iter().find(is_label).map(|(value, _)| value);
-        self.find(text)
-            .or_else(|| of_label().and_then(|value| self.find(value)))
+        if let Some(value) = self.find(text) {
+            return Some(value);
+        }
+        let folded_text = fold_case(text);
+        let (labelled_value, _) = self
+            .labels
+            .iter()
+            .find(|(_, label)| fold_case(label) == folded_text)?;
+        self.find(labelled_value)
     }
 }
 
-/// Returns a text without its case. Upper case first: some letters have two lower-case forms.
-fn in_no_case(text: &str) -> String {
+/// Returns a text without its case. Some letters have two lower-case forms, so the text passes through upper case: `ΟΔΟΣ`,
+/// `οδος` and `οδοσ` become the same.
+fn fold_case(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
 
-/// A field, as the store defines it.
+/// The definition of a field by the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDefinition {
     /// Chosen by the client.
@@ -111,21 +132,21 @@ pub struct FieldDefinition {
     /// The name for people.
     pub label: Label,
     pub kind: FieldKind,
-    /// Of the kind `choice`, and of no other.
+    /// The choices of a field of the kind `choice`; `None` for every other kind.
     pub choices: Option<Choices>,
     /// Whether everybody may see its values.
     pub is_public: bool,
     /// Whether no two animals that are not withdrawn may have the same value. Only for texts and
     /// integers.
     pub is_unique: bool,
-    /// The place among the others, by which people see them, and then by name.
+    /// The place among the fields. People see fields in the order of their positions, and then of their names.
     pub position: i64,
     /// From 1, one higher with each change. A field that is made again starts at 1.
     pub version: i64,
 }
 
 impl FieldDefinition {
-    /// How many there can be.
+    /// The maximum number of fields of a store.
     pub const MAX: usize = 50;
 
     pub const HIGHEST_POSITION: i64 = 10_000;
@@ -142,34 +163,40 @@ impl FieldDefinition {
 
     /// Returns the text for people in place of a value: the label of a choice, if it has one.
     pub fn display_text<'a>(&'a self, value: &'a str) -> &'a str {
-        let label = self
-            .choices
-            .as_ref()
-            .and_then(|choices| choices.labels.get(value));
-        label.map_or(value, String::as_str)
+        let Some(choices) = &self.choices else {
+            return value;
+        };
+        match choices.labels.get(value) {
+            Some(label) => label,
+            None => value,
+        }
     }
 
     /// Returns the error, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
-        match (self.kind == FieldKind::Choice, self.choices.is_some()) {
-            (true, false) => Some("choices is missing. A field of the kind choice needs it."),
-            (false, true) => Some("choices must be null for every kind other than choice."),
-            _ if self.is_unique && !self.kind.may_be_unique() => {
-                Some("unique can be true only for a field of the kind text or integer.")
-            }
-            _ => None,
+        let needs_choices = self.kind == FieldKind::Choice;
+        if needs_choices && self.choices.is_none() {
+            return Some("choices is missing. A field of the kind choice needs it.");
         }
+        if !needs_choices && self.choices.is_some() {
+            return Some("choices must be null for every kind other than choice.");
+        }
+        if self.is_unique && !self.kind.may_be_unique() {
+            return Some("unique can be true only for a field of the kind text or integer.");
+        }
+        None
     }
 
     /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
-        let choices = self.choices.iter().flat_map(Choices::values);
-        let labels = self.choices.iter().flat_map(Choices::labels);
-        self.label.as_str().len()
-            + choices.map(String::len).sum::<usize>()
-            + labels
-                .map(|(value, label)| value.len() + label.len())
-                .sum::<usize>()
+        let mut length = self.label.as_str().len();
+        if let Some(choices) = &self.choices {
+            length += choices.values.iter().map(String::len).sum::<usize>();
+            for (value, label) in &choices.labels {
+                length += value.len() + label.len();
+            }
+        }
+        length
     }
 }
 
@@ -179,16 +206,20 @@ pub struct FieldSet {
     /// Higher with each change of any field.
     pub version: i64,
     all: Vec<FieldDefinition>,
-    /// Those that are about to be deleted, or to get another kind, if no animal has a value of them.
+    /// The fields that are about to be deleted, or to get another kind, if no animal has a value of them.
     examined: Vec<FieldName>,
 }
 
 impl FieldSet {
-    pub fn new(version: i64, mut all: Vec<FieldDefinition>, examined: Vec<FieldName>) -> Self {
-        all.sort_by(|one, other| (one.position, &one.name).cmp(&(other.position, &other.name)));
+    /// Sorts the fields into the order in which people see them.
+    pub fn new(version: i64, mut fields: Vec<FieldDefinition>, examined: Vec<FieldName>) -> Self {
+        fields.sort_by(|left, right| {
+            let by_position = left.position.cmp(&right.position);
+            by_position.then_with(|| left.name.cmp(&right.name))
+        });
         Self {
             version,
-            all,
+            all: fields,
             examined,
         }
     }
@@ -197,9 +228,10 @@ impl FieldSet {
     pub fn is_examined(&self, name: &str) -> bool {
         self.examined
             .iter()
-            .any(|examined| examined.as_str() == name)
+            .any(|field_name| field_name.as_str() == name)
     }
 
+    /// Returns the fields in the order in which people see them.
     pub fn all(&self) -> &[FieldDefinition] {
         &self.all
     }

@@ -1,19 +1,20 @@
 //! The labels of the fields of a new database, in each language. The names of the fields and the values
 //! of their choices are the same in all of them, so programs know them.
 
-use super::{FieldDefinition, FieldSet, Label};
+use super::{Choices, FieldDefinition, FieldSet, Label};
 
-/// The label of a field, and those of its choices that differ from the values.
+/// The label of a field, and the labels of its choices where they differ from the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub struct FieldLabels {
     pub name: &'static str,
     pub label: &'static str,
+    /// Pairs of a value and its label.
     pub choices: &'static [(&'static str, &'static str)],
 }
 
 impl FieldLabels {
-    /// Returns the labels of the field with this name.
+    /// Returns the labels of the field with this name. `choices` has pairs of a value and its label.
     pub const fn new(
         name: &'static str,
         label: &'static str,
@@ -26,61 +27,84 @@ impl FieldLabels {
         }
     }
 
-    fn of_choice(&self, value: &str) -> Option<&'static str> {
+    fn choice_label(&self, value: &str) -> Option<&'static str> {
         self.choices
             .iter()
-            .find(|(of, _)| *of == value)
+            .find(|(choice, _)| *choice == value)
             .map(|(_, label)| *label)
     }
 }
 
-/// Returns the fields that change if all get these labels, each as it is then. A label that
-/// somebody has changed stays: one that no language has (`known`) for the field or the value.
+/// Returns the fields that change when the store takes the labels of another language, each with its new labels.
+///
+/// A label that somebody has written by hand stays: `all_languages` has no such label for the field or the value. If a
+/// field has the German label `Art`, and `new_labels` are English, the field is returned with the label `Species`; if
+/// somebody has renamed the field to `Tierart`, it is not returned.
 pub fn relabel(
     fields: &FieldSet,
-    known: &[&'static [FieldLabels]],
-    wanted: &[FieldLabels],
+    all_languages: &[&'static [FieldLabels]],
+    new_labels: &[FieldLabels],
 ) -> Vec<FieldDefinition> {
-    let changed = |wanted: &FieldLabels| {
-        let field = fields.find(wanted.name)?;
-        let known = known
+    let mut changed_fields = Vec::new();
+    for new_label in new_labels {
+        let Some(field) = fields.find(new_label.name) else {
+            continue;
+        };
+        let former_labels: Vec<&FieldLabels> = all_languages
             .iter()
-            .flat_map(|all| all.iter())
-            .filter(|of| of.name == wanted.name);
-        let known: Vec<_> = known.collect();
-        let after = field_with(field, &known, wanted);
-        (after != *field).then_some(after)
-    };
-    wanted.iter().filter_map(changed).collect()
+            .flat_map(|language| language.iter())
+            .filter(|labels| labels.name == new_label.name)
+            .collect();
+        let new_field = relabel_field(field, &former_labels, new_label);
+        if new_field != *field {
+            changed_fields.push(new_field);
+        }
+    }
+    changed_fields
 }
 
-/// Returns a field with these labels in place of those that are known.
-fn field_with(
+/// Returns a field with `new_labels` in place of each label that is one of `former_labels`.
+fn relabel_field(
     field: &FieldDefinition,
-    known: &[&FieldLabels],
-    wanted: &FieldLabels,
+    former_labels: &[&FieldLabels],
+    new_labels: &FieldLabels,
 ) -> FieldDefinition {
     let mut after = field.clone();
-    if known.iter().any(|of| of.label == field.label.as_str()) {
-        after.label = Label::new(wanted.label.to_owned()).unwrap_or(after.label);
+    let has_former_label = former_labels
+        .iter()
+        .any(|labels| labels.label == field.label.as_str());
+    if has_former_label && let Some(label) = Label::new(new_labels.label.to_owned()) {
+        after.label = label;
     }
-    let Some(choices) = &mut after.choices else {
-        return after;
-    };
+    if let Some(choices) = after.choices {
+        after.choices = Some(relabel_choices(choices, former_labels, new_labels));
+    }
+    after
+}
+
+/// Returns choices with `new_labels`, except where somebody has written another label than one of `former_labels`.
+fn relabel_choices(
+    mut choices: Choices,
+    former_labels: &[&FieldLabels],
+    new_labels: &FieldLabels,
+) -> Choices {
     for value in choices.values().to_vec() {
         let mut labels = choices.labels().clone();
-        let present = labels.get(&value).map(String::as_str);
-        if present.is_some() && !known.iter().any(|of| of.of_choice(&value) == present) {
+        let current_label = labels.get(&value).map(String::as_str);
+        let is_former_label = former_labels
+            .iter()
+            .any(|former| former.choice_label(&value) == current_label);
+        if current_label.is_some() && !is_former_label {
             continue;
         }
-        match wanted.of_choice(&value) {
+        match new_labels.choice_label(&value) {
             Some(label) => labels.insert(value, label.to_owned()),
             None => labels.remove(&value),
         };
-        // A label can be one that somebody gave to another value. Then the value keeps the one it has.
-        if let Some(labelled) = choices.clone().with_labels(labels) {
-            *choices = labelled;
+        // A label can be one that somebody gave to another value. Then the value keeps the label that it has.
+        if let Some(with_new_label) = choices.clone().with_labels(labels) {
+            choices = with_new_label;
         }
     }
-    after
+    choices
 }

@@ -1,26 +1,27 @@
-//! The changes that a request about a field makes.
+//! The rules for changes of fields: which change follows from a request about a field.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+use std::borrow::Cow;
+
 use super::{
-    Act, ActType, Choices, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions,
-    SubjectKind,
+    Act, ActType, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions, SubjectKind,
 };
 
 /// A request of a client about a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldWish {
-    /// That it is like this. The version does not count.
+    /// Creates the field, or makes it like this. The version does not count.
     Put(FieldDefinition),
     Delete(FieldName),
 }
 
-/// The act that follows.
+/// The result of a request about a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDecision {
-    /// `None` if the field is already as it is wanted.
+    /// `None` if the field is already like the request.
     pub change: Option<FieldChange>,
-    /// For the audit trail.
+    /// The entry of the audit trail.
     pub act: Option<Act>,
     /// Whether the field is new.
     pub is_new: bool,
@@ -28,19 +29,19 @@ pub struct FieldDecision {
     pub field: Option<FieldDefinition>,
 }
 
-/// A change of a field, which is valid while [`FieldSet::version`] is the one that was seen.
+/// A change of a field, which is valid while [`FieldSet::version`] is still `seen_version`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChange {
     pub seen_version: i64,
     pub name: FieldName,
     /// `None` if it is deleted.
     pub after: Option<FieldDefinition>,
-    /// Whether it is only possible while no animal has a value: the field is deleted, or its kind or
-    /// `unique` changes. Then `seen` is the version with which this was examined.
+    /// Whether the change is only possible while no animal has a value: the field is deleted, or its kind or
+    /// `unique` changes. Then `seen_version` is the version with which this was examined.
     pub must_be_unused: bool,
 }
 
-/// Why nothing is changed.
+/// The reason why a request about a field changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldRefusal {
     NotFound,
@@ -53,7 +54,7 @@ pub enum FieldRefusal {
     InUse(Box<FieldDefinition>),
 }
 
-/// Decides about a wish. The reason why nothing is changed is looked for in the order: not found,
+/// Decides what a request about a field changes. The reason why it changes nothing is looked for in the order: not found,
 /// precondition, state.
 pub fn decide_field(
     wish: &FieldWish,
@@ -69,113 +70,146 @@ pub fn decide_field(
         return Err(FieldRefusal::PreconditionRequired);
     }
     if !preconditions.hold_for(before.map(|field| field.version)) {
-        return Err(FieldRefusal::PreconditionFailed(
-            before.cloned().map(Box::new),
-        ));
+        let current = before.cloned().map(Box::new);
+        return Err(FieldRefusal::PreconditionFailed(current));
     }
-    let after = match (wish, before) {
-        (FieldWish::Put(wanted), Some(before)) => {
-            let after = FieldDefinition {
-                version: before.version,
-                ..wanted.clone()
-            };
-            if after == *before {
-                let field = Some(after);
-                return Ok(FieldDecision {
-                    change: None,
-                    act: None,
-                    is_new: false,
-                    field,
-                });
-            }
-            Some(FieldDefinition {
-                version: before.version + 1,
-                ..after
-            })
-        }
-        (FieldWish::Put(_), None) if present.all().len() >= FieldDefinition::MAX => {
-            return Err(FieldRefusal::TooMany);
-        }
-        (FieldWish::Put(wanted), None) => Some(FieldDefinition {
-            version: 1,
-            ..wanted.clone()
-        }),
-        (FieldWish::Delete(_), _) => None,
-    };
-    let act = match (before, &after) {
-        (_, None) => before.map(|before| before.act(ActType::FieldDeleted)),
-        (None, Some(after)) => Some(after.act(ActType::FieldAdded)),
-        (Some(before), Some(after)) => Some(before.changed_to(after)),
-    };
-    let values_are_valid = |after: &FieldDefinition| {
-        before.is_none_or(|before| (before.kind, before.is_unique) == (after.kind, after.is_unique))
-    };
-    let must_be_unused = !after.as_ref().is_some_and(values_are_valid);
-    let change = FieldChange {
-        seen_version: present.version,
-        name: name.clone(),
-        after: after.clone(),
-        must_be_unused,
-    };
+
+    match (wish, before) {
+        (FieldWish::Put(new_field), None) => add_field(new_field, present),
+        (FieldWish::Put(new_field), Some(before)) => Ok(change_field(before, new_field, present)),
+        (FieldWish::Delete(_), Some(before)) => Ok(delete_field(before, present)),
+        (FieldWish::Delete(_), None) => Err(FieldRefusal::NotFound),
+    }
+}
+
+/// Decides how a new field is added, in its first version.
+fn add_field(
+    new_field: &FieldDefinition,
+    present: &FieldSet,
+) -> Result<FieldDecision, FieldRefusal> {
+    if present.all().len() >= FieldDefinition::MAX {
+        return Err(FieldRefusal::TooMany);
+    }
+    let after = with_version(new_field, 1);
     Ok(FieldDecision {
-        change: Some(change),
-        act,
-        is_new: before.is_none(),
-        field: after,
+        change: Some(FieldChange {
+            seen_version: present.version,
+            name: after.name.clone(),
+            after: Some(after.clone()),
+            must_be_unused: false,
+        }),
+        act: Some(after.act(ActType::FieldAdded)),
+        is_new: true,
+        field: Some(after),
     })
 }
 
+/// Decides how a field becomes like `new_field`, in its next version.
+fn change_field(
+    before: &FieldDefinition,
+    new_field: &FieldDefinition,
+    present: &FieldSet,
+) -> FieldDecision {
+    if with_version(new_field, before.version) == *before {
+        return FieldDecision {
+            change: None,
+            act: None,
+            is_new: false,
+            field: Some(before.clone()),
+        };
+    }
+    let after = with_version(new_field, before.version + 1);
+    let keeps_values_valid = before.kind == after.kind && before.is_unique == after.is_unique;
+    FieldDecision {
+        change: Some(FieldChange {
+            seen_version: present.version,
+            name: after.name.clone(),
+            after: Some(after.clone()),
+            must_be_unused: !keeps_values_valid,
+        }),
+        act: Some(before.change_act(&after)),
+        is_new: false,
+        field: Some(after),
+    }
+}
+
+/// Decides how a field is deleted, which is only possible while no animal has a value.
+fn delete_field(before: &FieldDefinition, present: &FieldSet) -> FieldDecision {
+    FieldDecision {
+        change: Some(FieldChange {
+            seen_version: present.version,
+            name: before.name.clone(),
+            after: None,
+            must_be_unused: true,
+        }),
+        act: Some(before.act(ActType::FieldDeleted)),
+        is_new: false,
+        field: None,
+    }
+}
+
+fn with_version(field: &FieldDefinition, version: i64) -> FieldDefinition {
+    FieldDefinition {
+        version,
+        ..field.clone()
+    }
+}
+
 impl FieldDefinition {
-    /// Returns the change of it to another one: all that this is, and after `before.` what was
-    /// different.
-    fn changed_to(&self, after: &Self) -> Act {
-        let [before, mut act] = [self, after].map(|field| field.act(ActType::FieldChanged));
-        let is_known = |name: &str| before.details.iter().any(|(of, _)| of == name);
-        let new = act.details.iter().filter(|(name, _)| !is_known(name));
-        let new = new.map(|(name, _)| (name.clone(), String::new()));
-        let different = before
-            .details
-            .iter()
-            .filter(|one| !act.details.contains(one))
-            .cloned();
-        let old: Vec<_> = different.chain(new).collect();
-        act.details.extend(
-            old.into_iter()
-                .map(|(name, old)| (format!("before.{name}").into(), old)),
-        );
+    /// Returns the act that makes this field `after`: all details of the field as it is then, and after `before.` each
+    /// detail that was different. A detail that only `after` has was empty before.
+    ///
+    /// If the label `Breed` becomes `Race`, the details have `label` with `Race`, and `before.label` with `Breed`.
+    fn change_act(&self, after: &Self) -> Act {
+        let former_details = self.act(ActType::FieldChanged).details;
+        let mut act = after.act(ActType::FieldChanged);
+
+        let mut differences = Vec::new();
+        for (name, former_text) in &former_details {
+            let is_same = act
+                .details
+                .iter()
+                .any(|(detail, text)| detail == name && text == former_text);
+            if !is_same {
+                differences.push((format!("before.{name}").into(), former_text.clone()));
+            }
+        }
+        for (name, _) in &act.details {
+            if former_details.iter().all(|(detail, _)| detail != name) {
+                differences.push((format!("before.{name}").into(), String::new()));
+            }
+        }
+        act.details.extend(differences);
         act
     }
 
-    /// Returns an act on it, with all that the audit trail shows.
+    /// Returns an act on the field, with all that the audit trail shows.
     pub fn act(&self, kind: ActType) -> Act {
-        let yes_or_no = |yes: bool| if yes { "true" } else { "false" }.to_owned();
-        let mut details = vec![
+        let mut details: Vec<(Cow<'static, str>, String)> = vec![
             ("name".into(), self.name.as_str().to_owned()),
             ("label".into(), self.label.as_str().to_owned()),
             ("kind".into(), self.kind.as_str().to_owned()),
-            ("public".into(), yes_or_no(self.is_public)),
-            ("unique".into(), yes_or_no(self.is_unique)),
+            ("public".into(), self.is_public.to_string()),
+            ("unique".into(), self.is_unique.to_string()),
             ("position".into(), self.position.to_string()),
         ];
-        let choices = self
-            .choices
-            .as_ref()
-            .map(|choices| choices.values().join(", "));
-        details.extend(choices.map(|choices| ("choices".into(), choices)));
-        let labels = self.choices.iter().flat_map(Choices::labels);
-        let labels: Vec<_> = labels
-            .map(|(value, label)| format!("{value}: {label}"))
-            .collect();
-        if !labels.is_empty() {
-            details.push(("choiceLabels".into(), labels.join(", ")));
+        if let Some(choices) = &self.choices {
+            details.push(("choices".into(), choices.values().join(", ")));
+            let labels: Vec<String> = choices
+                .labels()
+                .iter()
+                .map(|(value, label)| format!("{value}: {label}"))
+                .collect();
+            if !labels.is_empty() {
+                details.push(("choiceLabels".into(), labels.join(", ")));
+            }
         }
-        let subject = JournalSubject {
-            kind: SubjectKind::Field.into(),
-            id: None,
-        };
         Act {
             kind: kind.into(),
-            subject,
+            subject: JournalSubject {
+                kind: SubjectKind::Field.into(),
+                id: None,
+            },
             details,
         }
     }

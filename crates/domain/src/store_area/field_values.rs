@@ -8,16 +8,16 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
+    Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
     kind::{MAX_KEY_BYTES, compact_key, is_date},
     whole_key,
 };
-use crate::PetId;
+use crate::{PetId, text::hex_digits};
 
-/// How many choices a message shows.
-const SHOWN_CHOICES: usize = 20;
+/// The maximum number of choices in a message.
+const MAX_CHOICES_IN_MESSAGE: usize = 20;
 
-/// The value in a request.
+/// The value of a field in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedValue {
     Clear,
@@ -26,14 +26,24 @@ pub enum RequestedValue {
     Invalid,
 }
 
-/// The values of an animal in a request, by the names of fields. The others stay.
+/// The values of an animal in a request, by the names of fields. The values of other fields stay.
 pub type FieldPatch = BTreeMap<String, RequestedValue>;
 
-/// The key by which values of a unique field differ: the field, and a text.
-pub type UniqueKey = (String, String);
+/// The key of a value that only one animal may have. Two values with the same key count as the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UniqueKey {
+    /// The name of the field.
+    pub field: String,
+    /// The value, as [`FieldKind::key`] compares it, or its hash if that is long.
+    pub text: String,
+}
 
 /// An animal in the catalogue that has a unique value.
-pub type UniqueValueOwner = (UniqueKey, PetId);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UniqueValueOwner {
+    pub key: UniqueKey,
+    pub pet: PetId,
+}
 
 /// The values of an animal, by the names of fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,48 +51,46 @@ pub struct FieldValues(Option<Box<Values>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Values {
-    /// In the order of the names.
-    all: Vec<(String, FieldValue)>,
-    /// The same as a store keeps them and as a client gets them, because this is what most need.
+    /// The names of fields with their values, in the order of the names.
+    sorted: Vec<(String, FieldValue)>,
+    /// The values as a JSON object, the form that a store keeps and a client gets, because most callers need only that.
     json: String,
 }
 
-/// A value that animals must have.
+/// A filter of a search: the value that animals must have in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueFilter {
     pub field: FieldName,
     pub kind: FieldKind,
     pub is_unique: bool,
-    /// As values of this kind are compared: [`FieldKind::key`].
+    /// The value in the form in which values of this kind are compared: [`FieldKind::key`].
     pub key: String,
 }
 
 impl ValueFilter {
-    /// `None` if no search looks for the value.
+    /// Returns the filter for a value of a field; `None` if no search looks for such values.
     pub(super) fn new(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
-        let FieldDefinition {
-            name,
-            kind,
-            is_unique,
-            ..
-        } = field;
-        let key = kind.key(*is_unique, value)?;
+        let key = field.kind.key(field.is_unique, value)?;
         Some(Self {
-            field: name.clone(),
-            kind: *kind,
-            is_unique: *is_unique,
+            field: field.name.clone(),
+            kind: field.kind,
+            is_unique: field.is_unique,
             key,
         })
     }
 
-    pub(super) fn matches(&self, fields: &FieldValues) -> bool {
-        let value = fields.get(self.field.as_str());
-        let key = value.and_then(|value| self.kind.key(self.is_unique, value));
-        key.is_some_and(|key| key == self.key)
+    /// Whether these values have the value of the filter.
+    pub(super) fn matches(&self, values: &FieldValues) -> bool {
+        let Some(value) = values.get(self.field.as_str()) else {
+            return false;
+        };
+        self.kind
+            .key(self.is_unique, value)
+            .is_some_and(|key| key == self.key)
     }
 }
 
-/// Why values are not valid, for the client.
+/// The reason for invalid values, as a message for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldProblem {
     Unknown(String),
@@ -90,7 +98,7 @@ pub enum FieldProblem {
 }
 
 impl FieldProblem {
-    /// The reason as a sentence.
+    /// Returns the reason as a sentence.
     pub fn into_message(self) -> String {
         match self {
             Self::Unknown(message) | Self::Invalid(message) => message,
@@ -104,10 +112,12 @@ impl FieldValues {
     /// The maximum length as JSON, in bytes.
     pub const MAX_LENGTH: usize = 32 << 10;
 
-    /// Values, whatever their fields are. `None` if they are too long.
-    pub fn new(all: BTreeMap<String, FieldValue>) -> Option<Self> {
+    /// Returns these values, whatever their fields are. `None` if they are too long.
+    ///
+    /// The values `sex` and `age` with `male` and 3 become the JSON object `{"age":3,"sex":"male"}`.
+    pub fn new(values: BTreeMap<String, FieldValue>) -> Option<Self> {
         let mut json = String::from("{");
-        for (name, value) in &all {
+        for (name, value) in &values {
             if json.len() > 1 {
                 json.push(',');
             }
@@ -115,27 +125,33 @@ impl FieldValues {
             json.push(':');
             match value {
                 FieldValue::Text(text) => write_text(&mut json, text),
-                value => drop(write!(json, "{value}")),
+                // A write to a text cannot fail.
+                value => {
+                    let _ = write!(json, "{value}");
+                }
             }
         }
         json.push('}');
-        Self::from_stored(all.into_iter().collect(), json)
+        Self::from_stored(values.into_iter().collect(), json)
     }
 
-    /// Values in the order of their names, which a store keeps as this JSON. `None` if they are too long.
-    pub fn from_stored(all: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
-        if all.is_empty() {
+    /// Returns values in the order of their names, which a store keeps as `json`. `None` if they are too long.
+    pub fn from_stored(sorted: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
+        if sorted.is_empty() {
             return Some(Self::NONE);
         }
-        (json.len() <= Self::MAX_LENGTH).then(|| Self(Some(Box::new(Values { all, json }))))
+        if json.len() > Self::MAX_LENGTH {
+            return None;
+        }
+        Some(Self(Some(Box::new(Values { sorted, json }))))
     }
 
-    /// As a JSON object, whose members are sorted.
+    /// Returns the values as a JSON object, whose members are sorted.
     pub fn as_json(&self) -> &str {
         self.as_stored().unwrap_or("{}")
     }
 
-    /// As a store keeps them: `None` if there are none.
+    /// Returns the values in the form in which a store keeps them, a JSON object; `None` if there are none.
     pub fn as_stored(&self) -> Option<&str> {
         self.0.as_deref().map(|values| values.json.as_str())
     }
@@ -146,31 +162,31 @@ impl FieldValues {
 
     /// Returns the value of the field with this name.
     pub fn get(&self, name: &str) -> Option<&FieldValue> {
-        let all = self.all();
-        let at = all
-            .binary_search_by(|(other, _)| other.as_str().cmp(name))
+        let values = self.sorted_values();
+        let position = values
+            .binary_search_by(|(field, _)| field.as_str().cmp(name))
             .ok()?;
-        all.get(at).map(|(_, value)| value)
+        values.get(position).map(|(_, value)| value)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
-        self.all()
+        self.sorted_values()
             .iter()
             .map(|(name, value)| (name.as_str(), value))
     }
 
-    fn all(&self) -> &[(String, FieldValue)] {
-        self.0.as_deref().map_or(&[], |values| &values.all)
+    fn sorted_values(&self) -> &[(String, FieldValue)] {
+        self.0.as_deref().map_or(&[], |values| &values.sorted)
     }
 }
 
-/// Writes a JSON string (RFC 8259, section 7).
+/// Writes a JSON string (RFC 8259, section 7): the text `5" tall` becomes `"5\" tall"`.
 pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
-    if !text
+    let needs_escape = text
         .bytes()
-        .any(|byte| matches!(byte, b'"' | b'\\' | ..b' '))
-    {
+        .any(|byte| byte < b' ' || byte == b'"' || byte == b'\\');
+    if !needs_escape {
         out.push_str(text);
         out.push('"');
         return;
@@ -178,32 +194,31 @@ pub(super) fn write_text(out: &mut String, text: &str) {
     for character in text.chars() {
         match character {
             '"' | '\\' => out.extend(['\\', character]),
-            ' '.. => out.push(character),
-            _ => drop(write!(out, "\\u{:04x}", u32::from(character))),
+            '\0'..' ' => {
+                // A write to a text cannot fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+            _ => out.push(character),
         }
     }
     out.push('"');
 }
 
-/// Returns the key under which a store has a unique text. Migrations compute former keys again with it.
+/// Returns the text of the key under which a store has a unique text. Migrations compute former keys with it once more.
 pub fn unique_text_key(text: &str) -> String {
-    stored_key(compact_key(whole_key(text)))
+    shorten_key(compact_key(whole_key(text)))
 }
 
-/// Returns the key, or a hash of one that is too long for an index.
-fn stored_key(key: String) -> String {
+/// Returns the key, or `sha256:` with its hash if the key is too long for an index.
+fn shorten_key(key: String) -> String {
     if key.len() <= MAX_KEY_BYTES {
         return key;
     }
-    let mut hash = String::from("sha256:");
-    for byte in Sha256::digest(&key) {
-        let _ = write!(hash, "{byte:02x}");
-    }
-    hash
+    format!("sha256:{}", hex_digits(&Sha256::digest(&key)))
 }
 
 impl FieldSet {
-    /// Returns the values after a change at `now`, or why it is not possible. A value that stays as
+    /// Returns the values after a change at `now`, or the reason why the change is not possible. A value that stays as
     /// it was is valid, even if it is no longer one of the choices.
     pub fn apply(
         &self,
@@ -211,36 +226,41 @@ impl FieldSet {
         patch: &FieldPatch,
         now: Timestamp,
     ) -> Result<FieldValues, FieldProblem> {
-        let mut values: BTreeMap<_, _> = before.all().iter().cloned().collect();
-        for (name, given) in patch {
+        let mut values: BTreeMap<_, _> = before.sorted_values().iter().cloned().collect();
+        for (name, requested) in patch {
             let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
-            match given {
-                RequestedValue::Clear => drop(values.remove(name)),
+            match requested {
+                RequestedValue::Clear => {
+                    values.remove(name);
+                }
                 RequestedValue::Set(value) if values.get(name) == Some(value) => {}
-                given => {
-                    let value = field.validate(given, now);
-                    let value = value
+                RequestedValue::Set(_) | RequestedValue::Invalid => {
+                    let value = field
+                        .validate(requested, now)
                         .ok_or_else(|| FieldProblem::Invalid(field.rule_sentence("fields")))?;
                     values.insert(name.clone(), value);
                 }
             }
         }
         FieldValues::new(values).ok_or_else(|| {
-            let max = FieldValues::MAX_LENGTH >> 10;
-            let problem = format!("The fields of an animal must not exceed {max} KiB, as JSON.");
-            FieldProblem::Invalid(problem)
+            let max_kib = FieldValues::MAX_LENGTH >> 10;
+            FieldProblem::Invalid(format!(
+                "The fields of an animal must not exceed {max_kib} KiB, as JSON."
+            ))
         })
     }
 
-    /// Why values in a store are not valid, if so.
+    /// Returns the first problem of values in a store, if they have one.
     pub fn find_problem(&self, values: &FieldValues) -> Option<FieldProblem> {
-        values.iter().find_map(|(name, value)| {
+        for (name, value) in values.iter() {
             let Some(field) = self.find(name) else {
                 return Some(self.unknown_field(name));
             };
-            (!field.kind.allows(value))
-                .then(|| FieldProblem::Invalid(field.rule_sentence("fields")))
-        })
+            if !field.kind.allows(value) {
+                return Some(FieldProblem::Invalid(field.rule_sentence("fields")));
+            }
+        }
+        None
     }
 
     /// Returns the keys of the values that no other animal may have.
@@ -251,23 +271,32 @@ impl FieldSet {
             .collect()
     }
 
-    /// Returns the key of a value; `None` if other animals may also have it.
+    /// Returns the key of a value; `None` if other animals may also have the value.
     pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
-        let field = self.find(name).filter(|field| field.is_unique)?;
+        let field = self.find(name)?;
+        if !field.is_unique {
+            return None;
+        }
         let key = field.kind.key(true, value)?;
-        Some((name.to_owned(), stored_key(key)))
+        Some(UniqueKey {
+            field: name.to_owned(),
+            text: shorten_key(key),
+        })
     }
 
-    /// Returns the filter of a search, written as in a cell of a table. A choice may have been one
-    /// before.
+    /// Parses the filter of a search for the value `text` of the field `name`, written as in a cell of a table.
+    ///
+    /// With a field `age` of the kind integer, `age` and `3` are a filter, and `age` and `03` are an error. A value
+    /// that is no longer one of the choices can be searched for, because animals can still have it.
     pub fn parse_filter(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
         let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
         if field.kind == FieldKind::LongText {
-            let problem = format!("field.{name} is of the kind longText, which has no search.");
-            return Err(FieldProblem::Invalid(problem));
+            let message = format!("field.{name} is of the kind longText, which has no search.");
+            return Err(FieldProblem::Invalid(message));
         }
-        // In one way, as in every parameter.
+
         let filter = match field.parse_cell(text) {
+            // An integer has one spelling, as in every parameter.
             RequestedValue::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
             RequestedValue::Set(value) if field.kind.allows(&value) => {
                 ValueFilter::new(field, &value)
@@ -278,77 +307,79 @@ impl FieldSet {
     }
 
     pub(super) fn unknown_field(&self, name: &str) -> FieldProblem {
-        let shown: String = name.chars().take(40).collect();
+        // Long enough to recognize it.
+        let short_name: String = name.chars().take(40).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
-        let message = format!(
-            "No field has the name {shown:?}. The fields are {}.",
+        FieldProblem::Unknown(format!(
+            "No field has the name {short_name:?}. The fields are {}.",
             names.join(", ")
-        );
-        FieldProblem::Unknown(message)
+        ))
     }
 }
 
 impl FieldDefinition {
-    /// Returns the value in a cell of a table, which has it as in JSON, without quotes. A choice is
-    /// its value, not its label.
+    /// Parses the text in a cell of a table, which is the value in JSON without quotes: `3`, `true` or `2020-05-01`. A
+    /// choice is its value, not its label, in any case.
     pub fn parse_cell(&self, text: &str) -> RequestedValue {
         let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
-        let value = self.kind.read(choice.map_or(text, String::as_str));
-        value.map_or(RequestedValue::Invalid, RequestedValue::Set)
+        let value_text = choice.map_or(text, String::as_str);
+        match self.kind.parse(value_text) {
+            Some(value) => RequestedValue::Set(value),
+            None => RequestedValue::Invalid,
+        }
     }
 
-    /// Returns a choice or its label, in any case, as the value that is stored; other values as
-    /// they are.
-    pub fn resolve_choice(&self, given: RequestedValue) -> RequestedValue {
-        match (&given, &self.choices) {
-            (RequestedValue::Set(FieldValue::Text(text)), Some(choices)) => choices
-                .find_by_value_or_label(text)
-                .map_or(given, |choice| {
-                    RequestedValue::Set(FieldValue::Text(choice.clone()))
-                }),
-            _ => given,
+    /// Returns the stored value of a choice for its value or its label, in any case. Returns other values as they are.
+    pub fn resolve_choice(&self, requested: RequestedValue) -> RequestedValue {
+        let RequestedValue::Set(FieldValue::Text(text)) = &requested else {
+            return requested;
+        };
+        let choice = self
+            .choices
+            .as_ref()
+            .and_then(|choices| choices.find_by_value_or_label(text));
+        match choice {
+            Some(value) => RequestedValue::Set(FieldValue::Text(value.clone())),
+            None => requested,
         }
     }
 
     /// Returns a value that is new at `now`; `None` if it is not valid.
-    pub fn validate(&self, given: &RequestedValue, now: Timestamp) -> Option<FieldValue> {
-        let RequestedValue::Set(value) = given else {
+    pub fn validate(&self, requested: &RequestedValue, now: Timestamp) -> Option<FieldValue> {
+        let RequestedValue::Set(value) = requested else {
             return None;
         };
-        let is_valid = match (value, &self.choices) {
+        self.allows_new(value, now).then(|| value.clone())
+    }
+
+    /// Whether an animal can get this value at `now`. Prices, days of birth and choices have rules beyond their kind.
+    fn allows_new(&self, value: &FieldValue, now: Timestamp) -> bool {
+        match (value, &self.choices) {
             (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
-            (FieldValue::Text(text), _) if self.is_price() => {
+            (FieldValue::Text(text), None) if self.is_price() => {
                 Decimal::new(text).is_some_and(|price| !price.has_minus())
             }
-            (FieldValue::Text(text), _) if self.is_birth() => {
-                let tomorrow = now
-                    .to_zoned(TimeZone::UTC)
-                    .date()
-                    .tomorrow()
-                    .unwrap_or(Date::MAX);
+            (FieldValue::Text(text), None) if self.is_birth() => {
+                // Somewhere on earth, the next day of UTC has begun already.
+                let today = now.to_zoned(TimeZone::UTC).date();
+                let tomorrow = today.tomorrow().unwrap_or(Date::MAX);
                 is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
             }
             _ => self.kind.allows(value),
-        };
-        is_valid.then(|| value.clone())
+        }
     }
 
-    /// Returns the rule for a value: a sentence about a member or a parameter with this name before
-    /// the point.
-    fn rule_sentence(&self, of: &str) -> String {
-        format!("{of}.{} {}.", self.name.as_str(), self.rule())
+    /// Returns the rule for a value, as a sentence about the member or the parameter with this name before the point:
+    /// `fields.age is of the kind integer and must be …`.
+    fn rule_sentence(&self, parent: &str) -> String {
+        format!("{parent}.{} {}.", self.name.as_str(), self.rule())
     }
 
     /// Returns the rule for a value, as the rest of a sentence that begins with the name of the
     /// field.
     pub fn rule(&self) -> String {
-        let is = match &self.choices {
-            Some(choices) => {
-                let all = choices.values();
-                let shown: Vec<&str> = all.iter().take(SHOWN_CHOICES).map(String::as_str).collect();
-                let more = if all.len() > shown.len() { ", …" } else { "" };
-                format!("one of {}{more}", shown.join(", "))
-            }
+        let value_rule = match &self.choices {
+            Some(choices) => choices_rule(choices),
             None if self.is_price() => {
                 "a string such as \"249.00\", without a minus, with at most 12 digits before the point and \
                  4 after it"
@@ -357,6 +388,22 @@ impl FieldDefinition {
             None if self.is_birth() => format!("{}, not later than tomorrow in UTC", self.kind.rule()),
             None => self.kind.rule().to_owned(),
         };
-        format!("is of the kind {} and must be {is}", self.kind)
+        format!("is of the kind {} and must be {value_rule}", self.kind)
     }
+}
+
+/// Returns a rule such as `one of male, female`.
+fn choices_rule(choices: &Choices) -> String {
+    let values = choices.values();
+    let first_values: Vec<&str> = values
+        .iter()
+        .take(MAX_CHOICES_IN_MESSAGE)
+        .map(String::as_str)
+        .collect();
+    let ellipsis = if values.len() > MAX_CHOICES_IN_MESSAGE {
+        ", …"
+    } else {
+        ""
+    };
+    format!("one of {}{ellipsis}", first_values.join(", "))
 }

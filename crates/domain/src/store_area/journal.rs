@@ -20,7 +20,7 @@ pub struct Epoch(pub [u8; 16]);
 /// The contents of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalState {
-    /// Of the database.
+    /// The identity of the database.
     pub epoch: Epoch,
     /// The number of the oldest change that is kept; `last + 1` if there is none.
     pub first: i64,
@@ -41,7 +41,7 @@ pub struct JournalEntry {
     /// The version after the change, or the last one if the subject was deleted. `None` for an
     /// import.
     pub version: Option<i64>,
-    /// The animal whose changes this one must follow in order: the subject, or that of the order.
+    /// The animal whose changes this one must follow in order: the subject, or the animal of the order.
     pub pet: Option<i64>,
     /// `None` if it was new.
     pub before: Option<Box<str>>,
@@ -53,20 +53,21 @@ pub struct JournalEntry {
 }
 
 impl JournalEntry {
-    /// Returns the length of its texts, in bytes.
+    /// Returns the length of its representations, in bytes.
     pub fn length(&self) -> usize {
-        let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
-        of(&self.before) + of(&self.after)
+        let before_length = self.before.as_ref().map_or(0, |text| text.len());
+        let after_length = self.after.as_ref().map_or(0, |text| text.len());
+        before_length + after_length
     }
 }
 
 /// A part of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangePage {
-    /// In ascending order of number.
+    /// The changes in ascending order of their numbers.
     pub changes: Vec<JournalEntry>,
-    /// The number up to which the log was read. Higher than that of the last change if others
-    /// followed that were not selected.
+    /// The number up to which the log was read. It is higher than the number of the last change if
+    /// other changes followed that were not selected.
     pub read_to: i64,
 }
 
@@ -74,7 +75,7 @@ pub struct ChangePage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSubject {
     pub kind: Word<SubjectKind>,
-    /// Its identifier. `None` for an import, and for what has none.
+    /// The identifier. `None` for an import, and for a subject without identifier, such as a field.
     pub id: Option<i64>,
 }
 
@@ -90,7 +91,7 @@ words! {
         Webhook = "webhook",
         /// A field. Its name is in the details of the act.
         Field = "field",
-        /// What the store says about itself.
+        /// The profile of the store.
         Profile = "profile",
         /// The whole database: a copy, or a restored backup.
         Database = "database",
@@ -98,28 +99,33 @@ words! {
 }
 
 impl JournalSubject {
-    /// Returns the subject of a change or an act of this type: a `pet` for `pet.added`. `None` if a
-    /// type of no release has this form.
+    /// Returns the subject of a change or an act of this type: `pet.added` and 7 become `pet:7`.
+    /// `None` if no type can have this form, which is two words with a point between them.
     pub fn from_type(text: &str, id: Option<i64>) -> Option<Self> {
-        let is_word = |word: &str, others: &[u8]| {
-            let is_letter = |byte: u8| byte.is_ascii_lowercase() || others.contains(&byte);
-            !word.is_empty() && word.bytes().all(is_letter)
-        };
-        let (kind, what) = text.split_once('.')?;
-        (is_word(kind, b"") && is_word(what, b"_")).then(|| Self {
+        let (kind, action) = text.split_once('.')?;
+        let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_action = !action.is_empty()
+            && action
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if !is_kind || !is_action {
+            return None;
+        }
+        Some(Self {
             kind: Word::from_name(kind),
             id,
         })
     }
 
-    /// Parses the form in which it is displayed.
+    /// Parses a text such as `pet:7` or `database`, the form in which a subject is displayed. `None` for another text, and
+    /// for a number in another spelling, such as `pet:07`.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
             None => (text, None),
         };
         let kind: SubjectKind = kind.parse().ok()?;
-        let has_id = !matches!(
+        let needs_id = !matches!(
             kind,
             SubjectKind::Pets | SubjectKind::Field | SubjectKind::Profile | SubjectKind::Database
         );
@@ -127,13 +133,13 @@ impl JournalSubject {
             kind: kind.into(),
             id,
         };
-        // An integer has one spelling.
-        (id.is_some() == has_id && subject.to_string() == text).then_some(subject)
+        let is_valid = id.is_some() == needs_id && subject.to_string() == text;
+        is_valid.then_some(subject)
     }
 }
 
-/// Such as `pet:7` or `database`.
 impl fmt::Display for JournalSubject {
+    /// Writes a text such as `pet:7` or `database`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id {
             Some(id) => write!(f, "{}:{id}", self.kind.as_str()),
@@ -154,14 +160,14 @@ pub struct Act {
 }
 
 impl Act {
+    /// Returns an act on a webhook without details.
     pub fn for_webhook(kind: ActType, id: i64) -> Self {
-        let subject = JournalSubject {
-            kind: SubjectKind::Webhook.into(),
-            id: Some(id),
-        };
         Self {
             kind: kind.into(),
-            subject,
+            subject: JournalSubject {
+                kind: SubjectKind::Webhook.into(),
+                id: Some(id),
+            },
             details: Vec::new(),
         }
     }
@@ -201,17 +207,17 @@ words! {
     }
 }
 
-/// A part of the audit trail.
+/// A query for a part of the audit trail. All filters apply together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditQuery {
     pub subject: Option<JournalSubject>,
     pub actor: Option<Actor>,
-    /// Only of this type, of a change or an act.
+    /// Only changes or acts of this type.
     pub kind: Option<AuditType>,
     /// Only at or after this time.
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// Only what follows this position, in the order of the entries.
+    /// Only entries that follow this position, in the order of the entries.
     pub after: Option<AuditPosition>,
     /// Whether the entries are in descending order.
     pub newest_first: bool,
@@ -234,7 +240,7 @@ impl AuditType {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        Self::all().find(|known| known.as_str() == text)
+        Self::all().find(|kind| kind.as_str() == text)
     }
 
     pub fn as_str(self) -> &'static str {

@@ -9,7 +9,8 @@ use jiff::civil::Date;
 use super::{Decimal, whole_key};
 use crate::words::words;
 
-/// Longer keys of unique values are replaced by their hash: an index of PostgreSQL has no room for them.
+/// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash, because an index of
+/// PostgreSQL has no room for it.
 pub(super) const MAX_KEY_BYTES: usize = 512;
 
 words! {
@@ -19,11 +20,11 @@ words! {
         Text = "text",
         /// 1 to 8,000 characters.
         LongText = "longText",
-        /// Exact for every JSON reader: at most 2^53 - 1 from zero.
+        /// An integer from -(2^53 - 1) to 2^53 - 1, which every JSON reader reads exactly.
         Integer = "integer",
-        /// Digits as text, kept as written.
+        /// A number as text, which stays as it was written.
         Decimal = "decimal",
-        /// YYYY-MM-DD.
+        /// A date of the form YYYY-MM-DD.
         Date = "date",
         Boolean = "boolean",
         /// One of the choices of the field.
@@ -31,7 +32,7 @@ words! {
     }
 }
 
-/// A value. Which texts and numbers are valid depends on the kind of its field.
+/// A value of a field. Which texts and numbers are valid depends on the kind of its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
     Text(String),
@@ -39,8 +40,8 @@ pub enum FieldValue {
     Boolean(bool),
 }
 
-/// As in JSON, without quotes.
 impl fmt::Display for FieldValue {
+    /// Writes the value as in JSON, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -82,9 +83,9 @@ impl FieldKind {
         }
     }
 
-    /// Returns the value that a text writes as in JSON, without quotes. `None` if it is a number or
-    /// a boolean in no kind.
-    pub(super) fn read(self, text: &str) -> Option<FieldValue> {
+    /// Parses a text that is a value of JSON without quotes: `3` of an integer, `true` of a boolean. `None` if the text
+    /// is no integer or no boolean. See [`FieldKind::allows`] for the other rules.
+    pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {
             Self::Integer => text.parse().ok().map(FieldValue::Integer),
             Self::Boolean => text.parse().ok().map(FieldValue::Boolean),
@@ -92,19 +93,21 @@ impl FieldKind {
         }
     }
 
-    /// Whether no two animals have the same value, if the store wants it.
+    /// Whether a field of this kind can be unique: no two animals then have the same value.
     pub(super) const fn may_be_unique(self) -> bool {
         matches!(self, Self::Text | Self::Integer)
     }
 
-    /// Whether a search finds its values by their words.
+    /// Whether a search finds values of this kind by their words.
     pub const fn has_words(self) -> bool {
         matches!(self, Self::Text | Self::Choice)
     }
 
     /// Returns the common key of values that a search does not tell apart: texts without regard to
-    /// case and accents, those that are unique as [`compact_key`], numbers by what they are. `None`
-    /// for what no search looks for.
+    /// case and accents, unique texts also by [`compact_key`], and numbers by their amount. `None`
+    /// for values that no search looks for.
+    ///
+    /// `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have the key `25000`.
     pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
         match (self, value) {
             (Self::LongText, _) => None,
@@ -127,10 +130,18 @@ const ADDED_DECIMALS: [&str; 4] = [".0", ".00", ",0", ",00"];
 /// The characters in which a spreadsheet wraps a number so that it stays a text, such as `'981` and `="981"`.
 const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
 
-/// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without what a
-/// spreadsheet adds to a number. So a microchip is the same in each spelling: `981 000-000`, `'981000000`,
-/// `="981000000"` and `981000000.0` become `981000000`. Returns the key as it is if nothing would be left, or if it is
-/// too long for an index.
+/// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without the
+/// characters that a spreadsheet adds to a number. Returns the key as it is if nothing would be left, or if it is too long for an index.
+///
+/// So a microchip is the same in each spelling:
+///
+/// ```
+/// use petstore_domain::store_area::compact_key;
+///
+/// for spelling in ["981 000-000", "'981000000", "=\"981000000\"", "981000000.0"] {
+///     assert_eq!(compact_key(spelling.to_owned()), "981000000");
+/// }
+/// ```
 pub fn compact_key(key: String) -> String {
     if key.len() > MAX_KEY_BYTES {
         return key;
@@ -138,30 +149,31 @@ pub fn compact_key(key: String) -> String {
     if let Some(chip) = chip_with_decimals(&key) {
         return chip;
     }
-    let kept = without_separators(&key);
-    if kept.is_empty() { key } else { kept }
+    let compact = strip_separators(&key);
+    if compact.is_empty() { key } else { compact }
 }
 
-/// Returns the digits of a microchip to which a program has added decimals.
+/// Returns the digits of a microchip to which a program has added decimals: `981000000` for `981000000.0`. `None` for
+/// another text.
 fn chip_with_decimals(key: &str) -> Option<String> {
     let number = key.trim_matches(WRAPPERS);
     let whole = ADDED_DECIMALS
         .iter()
         .find_map(|decimals| number.strip_suffix(decimals))?;
-    let digits = without_separators(whole);
-    let is_chip =
-        CHIP_LENGTHS.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = strip_separators(whole);
+    let is_chip = CHIP_LENGTHS.contains(&digits.len()) && is_digits(&digits);
     is_chip.then_some(digits)
 }
 
-fn without_separators(key: &str) -> String {
+fn strip_separators(key: &str) -> String {
     key.chars()
         .filter(|&character| !is_separator(character))
         .collect()
 }
 
+/// Whether a character only separates the letters and digits of a key, or nobody sees it.
 fn is_separator(character: char) -> bool {
-    let is_of_spreadsheet = matches!(character, '\'' | '"' | '=' | ',' | '*');
+    let is_spreadsheet_sign = matches!(character, '\'' | '"' | '=' | ',' | '*');
     let is_dash = matches!(
         character,
         '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
@@ -179,7 +191,7 @@ fn is_separator(character: char) -> bool {
                 | '\u{10D6E}'
                 | '\u{10EAD}'
     );
-    !is_visible(character) || is_of_spreadsheet || is_dash
+    !is_visible(character) || is_spreadsheet_sign || is_dash
 }
 
 /// Whether a text is a number that a spreadsheet has shortened, so that its last digits are lost: `9.81E+14` or
@@ -189,7 +201,6 @@ pub fn is_shortened_number(text: &str) -> bool {
     let Some((digits, exponent)) = number.split_once(['E', 'e']) else {
         return false;
     };
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_mantissa = match digits.split_once(['.', ',']) {
         Some((whole, decimals)) => whole.len() == 1 && is_digits(whole) && is_digits(decimals),
         None => digits.len() == 1 && is_digits(digits),
@@ -197,7 +208,11 @@ pub fn is_shortened_number(text: &str) -> bool {
     is_mantissa && exponent.strip_prefix('+').is_some_and(is_digits)
 }
 
-/// Whether the text is a date, in the only form in which a date is written.
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether the text is a date in its only valid form, such as `2024-02-29`.
 pub fn is_date(text: &str) -> bool {
     // Years before 0 have more digits.
     text.len() == 10
@@ -206,12 +221,12 @@ pub fn is_date(text: &str) -> bool {
             .is_ok_and(|date| date.to_string() == text)
 }
 
-/// Whether it is a text of at most `max` characters, one of them visible.
+/// Whether a text has at most `max` characters, one of them visible, and no U+0000.
 pub(super) fn is_text(text: &str, max: usize) -> bool {
     text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
 }
 
-/// Whether a reader can see the character, and not only its effect on others.
+/// Whether a reader can see the character, and not only its effect on other characters.
 pub(super) fn is_visible(character: char) -> bool {
     let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
         | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'

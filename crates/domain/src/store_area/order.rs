@@ -31,20 +31,19 @@ words! {
 pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
 
 impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
-    /// `None` if the text is too short or too long, or contains U+0000.
+    /// Returns the text; `None` if it is too short or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');
         is_valid.then_some(Self(text))
     }
 
-    /// Returns the rule for the text, as in "a string of …".
+    /// Returns the rule for the text, which completes "a string of …": `1 to 500 characters without U+0000`.
     pub fn rule() -> String {
-        let most = if MIN == 0 {
-            "at most".to_owned()
+        if MIN == 0 {
+            format!("at most {MAX} characters without U+0000")
         } else {
-            format!("{MIN} to")
-        };
-        format!("{most} {MAX} characters without U+0000")
+            format!("{MIN} to {MAX} characters without U+0000")
+        }
     }
 
     pub fn as_str(&self) -> &str {
@@ -52,10 +51,10 @@ impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
     }
 }
 
-/// The store's own number for an order, such as that of an invoice. Opaque, and not personal data.
+/// The store's own number for an order, such as the number of an invoice. Opaque, and not personal data.
 pub type Reference = Text<255>;
 
-/// A remark for people.
+/// A remark for the people of the store.
 pub type Note = Text<2000>;
 
 pub type Reason = Text<255>;
@@ -63,33 +62,33 @@ pub type Reason = Text<255>;
 /// The customer's contact data, as the staff write it: 1 to 500 characters without U+0000, such as
 /// "Anna Miller, 0171 555 01 23".
 ///
-/// This is personal data, which is erased some time after the order closed. So what stays longer must
-/// not have it: the log of changes, responses that are remembered, lines of the log.
+/// This is personal data, which is erased some time after the order closed. So nothing that stays longer may have it:
+/// not the log of changes, a remembered response or a line of the log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Contact(Text<{ Contact::MAX_LENGTH }, 1>);
 
 impl Contact {
-    /// In characters.
+    /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 500;
 
-    /// `None` if the text is empty or too long, or contains U+0000.
+    /// Returns the contact; `None` if the text is empty or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         Text::new(text).map(Self)
     }
 
-    /// Returns the rule for the text, as in "a string of …".
+    /// Returns the rule for the text, which completes "a string of …".
     pub fn rule() -> String {
         Text::<{ Self::MAX_LENGTH }, 1>::rule()
     }
 
-    /// As it was written.
+    /// Returns the text as it was written.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
 
-/// Without the text, so that no line of the log gets it.
 impl fmt::Debug for Contact {
+    /// Hides the text, so that no line of the log gets it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Contact(..)")
     }
@@ -103,7 +102,7 @@ pub struct Order {
     /// The animal, which never changes.
     pub pet_id: PetId,
     pub status: OrderStatus,
-    /// The store's own number for it.
+    /// The store's own number for the order.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub reason: Option<Reason>,
@@ -115,17 +114,17 @@ pub struct Order {
     pub closed_at: Option<Timestamp>,
     /// From 1, one higher with each change.
     pub version: i64,
-    /// In the currency of the store.
+    /// The price in the currency of the store.
     pub price: Option<Decimal>,
     /// The customer's contact data.
     pub contact: Option<Contact>,
-    /// Whether the animal has its status by this order: it is reserved or sold by it, and nobody
-    /// changed its status since. At most one order holds an animal. Not shown to clients.
+    /// Whether the animal has its status because of this order: the order reserves it or has sold it, and nobody
+    /// has changed its status since. At most one order holds an animal. Clients do not see this.
     pub holds: bool,
 }
 
 impl Order {
-    /// How long a reservation lasts at most.
+    /// The maximum duration of a reservation.
     pub const LONGEST_RESERVATION: SignedDuration = SignedDuration::from_hours(400 * 24);
 
     /// Returns the length of its texts, in bytes.
@@ -145,7 +144,7 @@ impl Order {
 pub struct NewOrder {
     pub pet_id: PetId,
     pub terms: OrderTerms,
-    /// The store's own number for it.
+    /// The store's own number for the order.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub price: Patch<Decimal>,
@@ -154,7 +153,7 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// Returns an order with nothing else.
+    /// Returns an order without reference, note, price and contact.
     pub fn new(pet_id: PetId, terms: OrderTerms) -> Self {
         Self {
             pet_id,
@@ -166,7 +165,8 @@ impl NewOrder {
         }
     }
 
-    /// Returns the same order with these values. Its terms say when it ends.
+    /// Returns the order with these values in place of its own. `expires_at` is ignored, because the terms of the order say
+    /// when it ends.
     pub fn with_values(self, values: OrderPatch) -> Self {
         let OrderPatch {
             reference,
@@ -175,15 +175,13 @@ impl NewOrder {
             price,
             contact,
         } = values;
-        let reference = reference.into_value();
-        let note = note.into_value();
-        let contact = contact.into_value();
         Self {
-            reference,
-            note,
+            pet_id: self.pet_id,
+            terms: self.terms,
+            reference: reference.into_value(),
+            note: note.into_value(),
             price,
-            contact,
-            ..self
+            contact: contact.into_value(),
         }
     }
 }
@@ -196,34 +194,31 @@ pub enum OrderTerms {
 }
 
 impl NewOrder {
-    /// Returns the order that is placed now, for this price if it names none. It begins with a
-    /// reservation.
-    pub(super) fn place(&self, id: OrderId, price: Option<Decimal>, now: Timestamp) -> Order {
-        let Self {
-            pet_id,
-            terms: _,
-            reference,
-            note,
-            price: of_order,
-            contact,
-        } = self;
-        let mut order = Order {
+    /// Returns the order when it is placed, as a reservation without an end. `asking_price` is its price if the new order
+    /// names none.
+    pub(super) fn place(
+        &self,
+        id: OrderId,
+        asking_price: Option<Decimal>,
+        now: Timestamp,
+    ) -> Order {
+        let mut price = asking_price;
+        self.price.apply(&mut price);
+        Order {
             id,
-            pet_id: *pet_id,
+            pet_id: self.pet_id,
             status: OrderStatus::Reserved,
-            reference: reference.clone(),
-            note: note.clone(),
+            reference: self.reference.clone(),
+            note: self.note.clone(),
             reason: None,
             expires_at: None,
             created_at: now,
             closed_at: None,
             version: 1,
             price,
-            contact: contact.clone(),
+            contact: self.contact.clone(),
             holds: true,
-        };
-        of_order.apply(&mut order.price);
-        order
+        }
     }
 }
 
@@ -234,13 +229,13 @@ pub struct OrderPatch {
     pub note: Patch<Note>,
     /// The end of a reservation; `None` keeps it. A reservation always has an end.
     pub expires_at: Option<Timestamp>,
-    /// Only of a reserved or completed order.
+    /// The price, which only a reserved or completed order can change.
     pub price: Patch<Decimal>,
     pub contact: Patch<Contact>,
 }
 
 impl OrderPatch {
-    /// Without `..`, so that none is forgotten.
+    /// Changes an order. The pattern has no `..`, so that no member is forgotten.
     pub(super) fn apply(&self, order: &mut Order) {
         let Self {
             reference,

@@ -1,4 +1,4 @@
-//! The changes of commands about an order, with those of its animal.
+//! The rules for orders: which changes of an order and of its animal follow from a command about an order.
 
 use jiff::Timestamp;
 
@@ -6,49 +6,61 @@ use super::{
     ChangeType, Decimal, Decision, FieldDefinition, FieldSet, FieldValue, NewOrder, Order,
     OrderPatch, OrderStatus, OrderTerms, Patch, Preconditions, PresentState, Reason, Refusal,
     StorePet,
-    pet_rules::withdrawn,
-    rules::{NO_ORDER, NO_PET, check, existing, invalid_transition, require},
+    pet_rules::refuse_withdrawn,
+    rules::{
+        NO_ORDER, NO_PET, check_preconditions, invalid_transition, require_preconditions,
+        require_subject,
+    },
 };
 use crate::PetStatus;
 
+/// Decides how an order is placed: it reserves an available animal, or sells an animal that no order reserves.
 pub(super) fn place_order(
-    new: &NewOrder,
+    new_order: &NewOrder,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    if let OrderTerms::ReservedUntil(end) = new.terms {
+    if let OrderTerms::ReservedUntil(end) = new_order.terms {
         check_end(end, now)?;
     }
-    check_price(&new.price, None)?;
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    check_price(&new_order.price, None)?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
     if pet.withdrawal.is_some() {
-        return Err(withdrawn(pet, "Restore it first."));
+        return Err(refuse_withdrawn(pet, "Restore it first."));
     }
-    let is_possible = match new.terms {
-        OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,
-        OrderTerms::Completed => pet.status != PetStatus::Sold && pet.order_id.is_none(),
-    };
-    if !is_possible {
-        return Err(invalid_transition(not_for_sale(pet, new.terms), pet));
-    }
+    check_for_sale(pet, new_order.terms)?;
+
     let id = present.next_order.ok_or(Refusal::NoIdentifierLeft)?;
-    let mut order = new.place(id, asking_price(pet, &present.fields), now);
-    let (kind, status, order_id) = match new.terms {
+    let mut order = new_order.place(id, asking_price(pet, &present.fields), now);
+    match new_order.terms {
         OrderTerms::ReservedUntil(end) => {
             order.expires_at = Some(end);
-            (ChangeType::OrderPlaced, PetStatus::Pending, Some(order.id))
+            Ok(
+                Decision::new(ChangeType::OrderPlaced, None, order).with_pet_status(
+                    pet,
+                    PetStatus::Pending,
+                    Some(id),
+                    now,
+                ),
+            )
         }
         OrderTerms::Completed => {
             order.status = OrderStatus::Completed;
             order.closed_at = Some(now);
-            (ChangeType::OrderCompleted, PetStatus::Sold, None)
+            Ok(
+                Decision::new(ChangeType::OrderCompleted, None, order).with_pet_status(
+                    pet,
+                    PetStatus::Sold,
+                    None,
+                    now,
+                ),
+            )
         }
-    };
-    Ok(Decision::new(kind, None, order).with_pet_status(pet, status, order_id, now))
+    }
 }
 
-/// Returns the price of an order that names none: that of the animal, unless it is of another kind
-/// or negative.
+/// Returns the price of an order that names none: the price of the animal, unless the field `price` is not the field of
+/// prices, or the price has a minus.
 pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
     let is_price = fields.find("price").is_some_and(FieldDefinition::is_price);
     match pet.price() {
@@ -59,6 +71,7 @@ pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
     }
 }
 
+/// Decides how the reserved animal of an order is sold, for a price that can differ from the price so far.
 pub(super) fn complete_order(
     price: &Patch<Decimal>,
     preconditions: &Preconditions,
@@ -66,24 +79,27 @@ pub(super) fn complete_order(
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     check_price(price, present.order.as_ref())?;
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
     let mut after = order.clone();
     price.apply(&mut after.price);
     after.status = OrderStatus::Completed;
     end_reservation(order, after, preconditions, present, now)
 }
 
+/// Decides how a reservation is cancelled.
 pub(super) fn cancel_order(
     reason: Option<&Reason>,
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
-    let after = closed(order, OrderStatus::Cancelled, reason);
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
+    let after = close_order(order, OrderStatus::Cancelled, reason);
     end_reservation(order, after, preconditions, present, now)
 }
 
+/// Decides how a reservation becomes `after`. An order that has the status of `after` already stays as it is, so that a
+/// client can repeat the command.
 fn end_reservation(
     order: &Order,
     after: Order,
@@ -91,38 +107,43 @@ fn end_reservation(
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    check(preconditions, Some(order))?;
+    check_preconditions(preconditions, Some(order))?;
     match order.status {
         status if status == after.status => Ok(Decision::without_change(order)),
-        OrderStatus::Reserved => with_pet(order, after, present, now),
-        _ => Err(not_in(
+        OrderStatus::Reserved => change_status(order, after, present, now),
+        _ => Err(refuse_order(
             order,
             &format!("Only a reserved order can be {}.", after.status),
         )),
     }
 }
 
+/// Decides how a sold animal comes back to the store.
 pub(super) fn return_order(
     reason: Option<&Reason>,
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
-    check(preconditions, Some(order))?;
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
+    check_preconditions(preconditions, Some(order))?;
     match order.status {
         OrderStatus::Returned => return Ok(Decision::without_change(order)),
         OrderStatus::Completed => check_holds(order)?,
-        _ => return Err(not_in(order, "Only a completed order can be returned.")),
+        _ => {
+            return Err(refuse_order(
+                order,
+                "Only a completed order can be returned.",
+            ));
+        }
     }
-    with_pet(
-        order,
-        closed(order, OrderStatus::Returned, reason),
-        present,
-        now,
-    )
+    let after = close_order(order, OrderStatus::Returned, reason);
+    change_status(order, after, present, now)
 }
 
+/// Decides how an order that was closed by mistake reserves its animal again.
+///
+/// The reservation ends at `expires_at`, or else at the end that it had, or if that has passed, at `default_end`.
 pub(super) fn reopen_order(
     expires_at: Option<Timestamp>,
     default_end: Timestamp,
@@ -133,21 +154,19 @@ pub(super) fn reopen_order(
     if let Some(end) = expires_at {
         check_end(end, now)?;
     }
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
-    check(preconditions, Some(order))?;
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
+    check_preconditions(preconditions, Some(order))?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
     match order.status {
-        OrderStatus::Reserved => return Err(not_in(order, "Only a closed order can be reopened.")),
+        OrderStatus::Reserved => {
+            return Err(refuse_order(order, "Only a closed order can be reopened."));
+        }
         OrderStatus::Completed => check_holds(order)?,
-        _ if pet.status == PetStatus::Available => {}
-        _ => {
-            let allowed = format!(
-                "Its animal is {}. The order can be reopened while the animal is available.",
-                pet.status
-            );
-            return Err(not_in(order, &allowed));
+        OrderStatus::Cancelled | OrderStatus::Expired | OrderStatus::Returned => {
+            check_available(pet, order)?;
         }
     }
+
     let former_end = order.expires_at.filter(|&end| end > now);
     let after = Order {
         status: OrderStatus::Reserved,
@@ -155,48 +174,59 @@ pub(super) fn reopen_order(
         expires_at: expires_at.or(former_end).or(Some(default_end)),
         ..order.clone()
     };
-    with_pet(order, after, present, now)
+    change_status(order, after, present, now)
 }
 
+fn check_available(pet: &StorePet, order: &Order) -> Result<(), Refusal> {
+    if pet.status == PetStatus::Available {
+        return Ok(());
+    }
+    let advice = format!(
+        "Its animal is {}. The order can be reopened while the animal is available.",
+        pet.status
+    );
+    Err(refuse_order(order, &advice))
+}
+
+/// Decides how a reservation ends whose time has passed.
 pub(super) fn expire_order(present: &PresentState, now: Timestamp) -> Result<Decision, Refusal> {
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
     let is_due = order.status == OrderStatus::Reserved
         && order.expires_at.is_some_and(|expires_at| expires_at <= now);
     if !is_due {
         return Ok(Decision::without_change(order));
     }
-    with_pet(
-        order,
-        closed(order, OrderStatus::Expired, None),
-        present,
-        now,
-    )
+    let after = close_order(order, OrderStatus::Expired, None);
+    change_status(order, after, present, now)
 }
 
+/// Decides how members of an order change, or how long its reservation is extended.
 pub(super) fn patch_order(
     patch: &OrderPatch,
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
-    let is_extended = patch.expires_at.is_some() && patch.expires_at != order.expires_at;
-    if is_extended && let Some(end) = patch.expires_at {
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
+    let new_end = patch
+        .expires_at
+        .filter(|&end| Some(end) != order.expires_at);
+    if let Some(end) = new_end {
         check_end(end, now)?;
     }
     check_price(&patch.price, Some(order))?;
-    require(preconditions, Some(order))?;
-    if is_extended && order.status != OrderStatus::Reserved {
-        return Err(not_in(
+    require_preconditions(preconditions, Some(order))?;
+    if new_end.is_some() && order.status != OrderStatus::Reserved {
+        return Err(refuse_order(
             order,
             "Only the expiresAt of a reserved order can be changed.",
         ));
     }
     let mut after = order.clone();
     patch.apply(&mut after);
-    let has_price = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);
-    if after.price != order.price && !has_price {
-        return Err(not_in(
+    let can_change_price = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);
+    if after.price != order.price && !can_change_price {
+        return Err(refuse_order(
             order,
             "Only the price of a reserved or completed order can be changed.",
         ));
@@ -208,11 +238,12 @@ pub(super) fn patch_order(
     Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
+/// Decides how the contact of an order that closed at `closed_until` or before is erased.
 pub(super) fn erase_contact(
     closed_until: Timestamp,
     present: &PresentState,
 ) -> Result<Decision, Refusal> {
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    let order = require_subject(present.order.as_ref(), NO_ORDER)?;
     let is_due = order
         .closed_at
         .is_some_and(|closed_at| closed_at <= closed_until);
@@ -227,8 +258,8 @@ pub(super) fn erase_contact(
     Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
-/// Returns a closed order.
-fn closed(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order {
+/// Returns the order with the status of a closed order. Without a new reason, it keeps the reason that it has.
+fn close_order(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order {
     Order {
         status,
         reason: reason.or(order.reason.as_ref()).cloned(),
@@ -236,16 +267,16 @@ fn closed(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order 
     }
 }
 
-/// Gives an order another status, and its animal the one that follows from it.
-fn with_pet(
+/// Decides how an order becomes `after`, which has another status, and how its animal gets the status that follows.
+fn change_status(
     order: &Order,
     after: Order,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
     if pet.withdrawal.is_some() {
-        return Err(not_in(
+        return Err(refuse_order(
             order,
             "Its animal is withdrawn. Restore the animal first.",
         ));
@@ -264,34 +295,36 @@ fn with_pet(
         holds: pet_status != PetStatus::Available,
         ..after
     };
-    let open = is_open.then_some(order.id);
-    Ok(Decision::new(kind, Some(order), after).with_pet_status(pet, pet_status, open, now))
+    let open_order = is_open.then_some(order.id);
+    let decision = Decision::new(kind, Some(order), after);
+    Ok(decision.with_pet_status(pet, pet_status, open_order, now))
 }
 
-/// A completed order that does not hold its animal is past.
+/// Rejects a completed order that does not hold its animal: somebody has changed the status of the animal since.
 fn check_holds(order: &Order) -> Result<(), Refusal> {
     if order.holds {
         return Ok(());
     }
-    Err(not_in(
+    Err(refuse_order(
         order,
         "The status of its animal has changed since the sale, so the order can no longer be \
          returned or reopened.",
     ))
 }
 
-/// A price has no minus. That of an order can stay as it is.
+/// Rejects a price with a minus, unless the order has it already.
 fn check_price(price: &Patch<Decimal>, order: Option<&Order>) -> Result<(), Refusal> {
-    match price {
-        Patch::Set(price)
-            if price.has_minus() && order.and_then(|order| order.price.as_ref()) != Some(price) =>
-        {
-            Err(Refusal::Invalid("price must have no minus."))
-        }
-        _ => Ok(()),
+    let Patch::Set(price) = price else {
+        return Ok(());
+    };
+    let former_price = order.and_then(|order| order.price.as_ref());
+    if price.has_minus() && former_price != Some(price) {
+        return Err(Refusal::Invalid("price must have no minus."));
     }
+    Ok(())
 }
 
+/// Rejects the end of a reservation that is not in the future, or too far in the future.
 fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     if end <= now {
         return Err(Refusal::Invalid("expiresAt must be in the future."));
@@ -304,7 +337,20 @@ fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
+/// Rejects an animal whose status or open order does not allow a new order with these terms.
+fn check_for_sale(pet: &StorePet, terms: OrderTerms) -> Result<(), Refusal> {
+    let is_possible = match terms {
+        OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,
+        OrderTerms::Completed => pet.status != PetStatus::Sold && pet.order_id.is_none(),
+    };
+    if is_possible {
+        return Ok(());
+    }
+    Err(invalid_transition(not_for_sale_message(pet, terms), pet))
+}
+
+/// Returns the message for an animal that cannot be reserved or sold by a new order.
+fn not_for_sale_message(pet: &StorePet, terms: OrderTerms) -> String {
     let id = pet.id;
     match (pet.order_id, terms) {
         (Some(order), _) => {
@@ -322,7 +368,9 @@ fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
     }
 }
 
-fn not_in(order: &Order, allowed: &str) -> Refusal {
-    let message = format!("Order {} is {}. {allowed}", order.id, order.status);
+/// Returns the refusal of a command that the status of an order does not allow. `advice` is the last sentence of its
+/// message.
+fn refuse_order(order: &Order, advice: &str) -> Refusal {
+    let message = format!("Order {} is {}. {advice}", order.id, order.status);
     invalid_transition(message, order)
 }

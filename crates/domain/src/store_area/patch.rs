@@ -1,8 +1,9 @@
-//! The change of a member.
+//! Changes of members that may be null.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-/// The new value of a member that may be null (RFC 7396).
+/// The change of a member that may be null (RFC 7396): a body without the member keeps the value, null clears it, and any
+/// other value is set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Patch<T> {
     #[default]
@@ -12,16 +13,16 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// Returns the patch with what `change` makes of its value.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Patch<U> {
+    /// Converts the new value, if there is one.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Patch<U> {
         match self {
             Self::Keep => Patch::Keep,
             Self::Clear => Patch::Clear,
-            Self::Set(value) => Patch::Set(change(value)),
+            Self::Set(value) => Patch::Set(convert(value)),
         }
     }
 
-    /// Returns the new value, if it is one.
+    /// Returns the new value; `None` if the patch keeps or clears the value.
     pub fn into_value(self) -> Option<T> {
         match self {
             Self::Set(value) => Some(value),
@@ -31,7 +32,7 @@ impl<T> Patch<T> {
 }
 
 impl<T: Clone> Patch<T> {
-    /// The value after the change.
+    /// Changes the present value of the member.
     pub(super) fn apply(&self, present: &mut Option<T>) {
         match self {
             Self::Keep => {}

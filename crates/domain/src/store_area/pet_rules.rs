@@ -1,100 +1,110 @@
-//! The changes of commands about an animal.
+//! The rules for animals: which changes follow from a command about an animal.
 
 use jiff::Timestamp;
 
 use super::{
     ChangeType, Conflict, Decision, FieldPatch, FieldValues, NewPhoto, OrderId, PetPatch, Photos,
-    Preconditions, PresentState, Refusal, StorePet, UniqueValueOwner, Withdrawal,
-    rules::{NO_PET, existing, invalid_transition, next_version, require},
+    Preconditions, PresentState, Refusal, StorePet, Withdrawal,
+    rules::{NO_PET, invalid_transition, next_version, require_preconditions, require_subject},
 };
 use crate::NewPet;
 
+/// Decides how an animal is added, with the values of its fields and its photos.
 pub(super) fn add_pet(
-    (new, fields, photos): (&NewPet, &FieldPatch, &[NewPhoto]),
+    new_pet: &NewPet,
+    field_patch: &FieldPatch,
+    new_photos: &[NewPhoto],
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let fields = present.fields.apply(&FieldValues::NONE, fields, now)?;
+    let fields = present.fields.apply(&FieldValues::NONE, field_patch, now)?;
     let id = present.next_pet.ok_or(Refusal::NoIdentifierLeft)?;
-    if photos.len() > Photos::MAX {
+    if new_photos.len() > Photos::MAX {
         return Err(Refusal::TooManyPhotos);
     }
-    let photos = Photos::new(
-        photos
-            .iter()
-            .map(|new| new.clone().into_photo(now))
-            .collect(),
-    );
-    let pet = StorePet {
-        fields,
-        photos,
-        ..StorePet::new(id, new.clone(), now)
-    };
-    check_unique(None, &pet, present)?;
+    let photos = new_photos
+        .iter()
+        .map(|photo| photo.clone().into_photo(now))
+        .collect();
+
+    let mut pet = StorePet::new(id, new_pet.clone(), now);
+    pet.fields = fields;
+    pet.photos = Photos::new(photos);
+    check_unique_values(None, &pet, present)?;
+
     Ok(Decision::new(ChangeType::PetAdded, None, pet))
 }
 
+/// Decides how members and fields of an animal change. An open order fixes the status of its animal; an order that no
+/// longer reserves it, but still holds it, is released when the status changes.
 pub(super) fn patch_pet(
     patch: &PetPatch,
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let before = present.pet.as_ref().map(|pet| &pet.fields);
-    let fields = match before {
-        Some(before) if patch.fields.is_empty() => before.clone(),
-        before => {
-            let before = before.unwrap_or(&FieldValues::NONE);
-            present.fields.apply(before, &patch.fields, now)?
-        }
-    };
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
-    require(preconditions, Some(pet))?;
+    let fields = patch_fields(&patch.fields, present, now)?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+    require_preconditions(preconditions, Some(pet))?;
     if pet.withdrawal.is_some() {
-        return Err(withdrawn(pet, "Restore it first."));
+        return Err(refuse_withdrawn(pet, "Restore it first."));
     }
     let after = pet.with_patch(patch.clone(), fields);
     if after == *pet {
         return Ok(Decision::without_change(pet));
     }
-    let status_changes = after.status != pet.status;
-    if status_changes && let Some(order) = pet.order_id {
-        return Err(open_order(
+
+    let changes_status = after.status != pet.status;
+    if changes_status && let Some(order) = pet.order_id {
+        return Err(refuse_open_order(
             pet,
             order,
             "Complete or cancel the order to change the status.",
         ));
     }
-    check_unique(Some(pet), &after, present)?;
-    let releases = present
-        .holder
-        .as_ref()
-        .filter(|_| status_changes)
-        .map(|order| order.id);
-    let decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
-    Ok(Decision {
-        releases,
-        ..decision
-    })
+    check_unique_values(Some(pet), &after, present)?;
+
+    let mut decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
+    if changes_status {
+        decision.releases = present.holder.as_ref().map(|order| order.id);
+    }
+    Ok(decision)
 }
 
+/// Returns the values of the animal's fields after a change. Without a change, they are not validated once more.
+fn patch_fields(
+    field_patch: &FieldPatch,
+    present: &PresentState,
+    now: Timestamp,
+) -> Result<FieldValues, Refusal> {
+    let before = match &present.pet {
+        Some(pet) if field_patch.is_empty() => return Ok(pet.fields.clone()),
+        Some(pet) => &pet.fields,
+        // The values are checked first: an invalid value is reported even if there is no animal.
+        None => &FieldValues::NONE,
+    };
+    Ok(present.fields.apply(before, field_patch, now)?)
+}
+
+/// Decides how an animal leaves the catalogue.
 pub(super) fn withdraw_pet(
     withdrawal: Withdrawal,
     preconditions: &Preconditions,
     present: &PresentState,
 ) -> Result<Decision, Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
-    require(preconditions, Some(pet))?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+    require_preconditions(preconditions, Some(pet))?;
     if pet.withdrawal.is_some() {
-        return Err(withdrawn(pet, "It cannot be withdrawn again."));
+        return Err(refuse_withdrawn(pet, "It cannot be withdrawn again."));
     }
     if let Some(order) = pet.order_id {
-        return Err(open_order(
+        return Err(refuse_open_order(
             pet,
             order,
             "Complete or cancel the order before you withdraw the animal.",
         ));
     }
+
     let now = withdrawal.at;
     let after = StorePet {
         withdrawal: Some(withdrawal),
@@ -107,13 +117,14 @@ pub(super) fn withdraw_pet(
     ))
 }
 
+/// Decides how a withdrawn animal comes back into the catalogue.
 pub(super) fn restore_pet(
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
-    require(preconditions, Some(pet))?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+    require_preconditions(preconditions, Some(pet))?;
     if pet.withdrawal.is_none() {
         let message = format!(
             "Animal {} is not withdrawn. Only a withdrawn animal can be restored.",
@@ -121,11 +132,13 @@ pub(super) fn restore_pet(
         );
         return Err(invalid_transition(message, pet));
     }
+
     let after = StorePet {
         withdrawal: None,
         ..pet.clone()
     };
-    check_unique(None, &after, present)?;
+    // While it was withdrawn, another animal can have got one of its unique values.
+    check_unique_values(None, &after, present)?;
     Ok(Decision::new(
         ChangeType::PetRestored,
         Some(pet),
@@ -133,29 +146,32 @@ pub(super) fn restore_pet(
     ))
 }
 
-/// Rejects a value of a unique field that another animal has, unless this one had it before.
-fn check_unique(
+/// Rejects a value of a unique field that another animal has, unless this animal had the value `before`.
+fn check_unique_values(
     before: Option<&StorePet>,
     after: &StorePet,
     present: &PresentState,
 ) -> Result<(), Refusal> {
-    let kept = before
-        .map(|pet| present.fields.unique_keys(&pet.fields))
-        .unwrap_or_default();
+    let former_keys = match before {
+        Some(pet) => present.fields.unique_keys(&pet.fields),
+        None => Vec::new(),
+    };
     for key in present.fields.unique_keys(&after.fields) {
-        let is_other = |owner: &&UniqueValueOwner| owner.0 == key && owner.1 != after.id;
-        if !kept.contains(&key)
-            && let Some(&(_, other)) = present.owners.iter().find(is_other)
-        {
-            let message = format!(
-                "Animal {other} has the same {}, which must be unique.",
-                key.0
-            );
-            let field = key.0;
+        if former_keys.contains(&key) {
+            continue;
+        }
+        let other_owner = present
+            .owners
+            .iter()
+            .find(|owner| owner.key == key && owner.pet != after.id);
+        if let Some(owner) = other_owner {
             return Err(Refusal::DuplicateValue {
-                message,
-                field,
-                other,
+                message: format!(
+                    "Animal {} has the same {}, which must be unique.",
+                    owner.pet, key.field
+                ),
+                field: key.field,
+                other: owner.pet,
                 current: None,
             });
         }
@@ -163,12 +179,15 @@ fn check_unique(
     Ok(())
 }
 
-pub(super) fn withdrawn(pet: &StorePet, next: &str) -> Refusal {
-    invalid_transition(format!("Animal {} is withdrawn. {next}", pet.id), pet)
+/// Returns the refusal of a command that needs an animal in the catalogue. `advice` is the last sentence of its message.
+pub(super) fn refuse_withdrawn(pet: &StorePet, advice: &str) -> Refusal {
+    invalid_transition(format!("Animal {} is withdrawn. {advice}", pet.id), pet)
 }
 
-fn open_order(pet: &StorePet, order: OrderId, next: &str) -> Refusal {
-    let message = format!("Animal {} is reserved by order {order}. {next}", pet.id);
+/// Returns the refusal of a command that needs an animal without an open order. `advice` is the last sentence of its
+/// message.
+fn refuse_open_order(pet: &StorePet, order: OrderId, advice: &str) -> Refusal {
+    let message = format!("Animal {} is reserved by order {order}. {advice}", pet.id);
     Refusal::OpenOrder(Box::new(Conflict {
         message,
         current: pet.clone().into(),

@@ -1,4 +1,4 @@
-//! The photos of an animal: what is known of them. The pictures themselves are in files.
+//! The photos of an animal. The pictures themselves are in files.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 use jiff::Timestamp;
 
 use super::{Text, field_values::write_text};
+use crate::text::hex;
 
 /// The identifier of a photo, and the first part of the names of its files: 128 random bits, so that
 /// nobody can guess it.
@@ -17,23 +18,22 @@ pub struct PhotoId(pub u128);
 pub(super) type Digits = [[u8; 2]; 16];
 
 impl PhotoId {
-    /// `None` unless the text is 32 lowercase hexadecimal digits.
+    /// Parses 32 lowercase hexadecimal digits; `None` for another text.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_valid = text.len() == 32
-            && text
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        is_valid
-            .then(|| u128::from_str_radix(text, 16).ok().map(Self))
-            .flatten()
+        let has_valid_digits = text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if text.len() != 32 || !has_valid_digits {
+            return None;
+        }
+        u128::from_str_radix(text, 16).ok().map(Self)
     }
 
-    /// Its text, written into `digits`: a page has dozens of them, and `{:032x}` takes about 2,000 instructions for
-    /// each.
-    pub(super) fn digits(self, digits: &mut Digits) -> &str {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    /// Writes the text of the identifier into `digits`, and returns it. A page has dozens of identifiers, and `{:032x}`
+    /// takes about 2,000 instructions for each.
+    pub(super) fn write_digits(self, digits: &mut Digits) -> &str {
         for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
-            *pair = [byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]);
+            *pair = hex(byte);
         }
         str::from_utf8(digits.as_flattened()).unwrap_or_default()
     }
@@ -41,58 +41,70 @@ impl PhotoId {
 
 impl fmt::Display for PhotoId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.digits(&mut Digits::default()))
+        out.write_str(self.write_digits(&mut Digits::default()))
     }
 }
 
 /// The text of a photo for people who cannot see it: 1 to 500 characters without U+0000.
 pub type AltText = Text<500, 1>;
 
-/// Where to look when a photo is cropped: how far from its left and its top, in ten-thousandths.
+/// The point of a photo that stays visible when the photo is cropped: its distances from the left and from the top, in
+/// ten-thousandths of the width and of the height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Focus([u16; 2]);
+pub struct Focus {
+    left: u16,
+    top: u16,
+}
 
 impl Focus {
+    /// The whole width or height, in ten-thousandths.
     const WHOLE: u16 = 10_000;
 
-    /// `None` for a point outside of the photo.
+    /// Returns the focus at a point, its distances from the left and from the top; `None` outside of the photo.
     pub fn new(point: [u16; 2]) -> Option<Self> {
-        point
-            .iter()
-            .all(|&part| part <= Self::WHOLE)
-            .then_some(Self(point))
+        let [left, top] = point;
+        let is_inside = left <= Self::WHOLE && top <= Self::WHOLE;
+        is_inside.then_some(Self { left, top })
     }
 
     /// Returns the same point after the photo was turned by a right angle.
     pub const fn rotate(self, to_right: bool) -> Self {
-        let [x, y] = self.0;
-        Self(if to_right {
-            [Self::WHOLE - y, x]
+        if to_right {
+            Self {
+                left: Self::WHOLE - self.top,
+                top: self.left,
+            }
         } else {
-            [y, Self::WHOLE - x]
-        })
+            Self {
+                left: self.top,
+                top: Self::WHOLE - self.left,
+            }
+        }
     }
 
+    /// Returns the distances from the left and from the top, in ten-thousandths.
     pub const fn point(self) -> [u16; 2] {
-        self.0
+        [self.left, self.top]
     }
 }
 
 impl fmt::Display for Focus {
-    /// As JSON.
+    /// Writes the point as JSON, such as `[0.5,0.25]`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y] = self.0.map(|part| f64::from(part) / f64::from(Self::WHOLE));
-        write!(out, "[{x},{y}]")
+        let left = f64::from(self.left) / f64::from(Self::WHOLE);
+        let top = f64::from(self.top) / f64::from(Self::WHOLE);
+        write!(out, "[{left},{top}]")
     }
 }
 
-/// A photo of an animal, whose position is that in [`Photos`].
+/// A photo of an animal. Its position among the photos is its position in [`Photos`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Photo {
     pub id: PhotoId,
     pub alt: Option<AltText>,
-    /// Of the large size, in pixels.
+    /// The width of the large size, in pixels.
     pub width: u32,
+    /// The height of the large size, in pixels.
     pub height: u32,
     /// `None` is the default, in the middle and a little above the centre.
     pub focus: Option<Focus>,
@@ -132,76 +144,55 @@ impl NewPhoto {
 
 /// The photos of an animal, in the order that the store chose. The first one is the portrait.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Photos(Option<Box<List>>);
+pub struct Photos(Option<Box<PhotoList>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct List {
-    all: Vec<Photo>,
-    /// As a store keeps them.
+struct PhotoList {
+    photos: Vec<Photo>,
+    /// The photos as JSON, the form that a store keeps.
     stored: String,
 }
 
 impl Photos {
     pub const NONE: Self = Self(None);
 
-    /// How many photos an animal can have.
+    /// The maximum number of photos of an animal.
     pub const MAX: usize = 20;
 
-    pub fn new(all: Vec<Photo>) -> Self {
+    /// Returns these photos, and writes the JSON that a store keeps.
+    pub fn new(photos: Vec<Photo>) -> Self {
         let mut stored = String::new();
-        for Photo {
-            id,
-            alt,
-            width,
-            height,
-            focus,
-            added_at,
-        } in &all
-        {
-            let begin = if stored.is_empty() { '[' } else { ',' };
-            let added_at = added_at.as_millisecond();
-            let _ = write!(
-                stored,
-                "{begin}{{\"id\":\"{id}\",\"width\":{width},\"height\":{height},\
-                 \"addedAt\":{added_at}"
-            );
-            if let Some(alt) = alt {
-                stored.push_str(",\"alt\":");
-                write_text(&mut stored, alt.as_str());
-            }
-            // Without one, the release before can read it.
-            if let Some(Focus([x, y])) = focus {
-                let _ = write!(stored, ",\"focus\":[{x},{y}]");
-            }
-            stored.push('}');
+        for photo in &photos {
+            stored.push(if stored.is_empty() { '[' } else { ',' });
+            write_stored_photo(&mut stored, photo);
         }
         stored.push(']');
-        Self::from_stored(all, stored)
+        Self::from_stored(photos, stored)
     }
 
-    /// Photos that a store keeps as this text.
-    pub fn from_stored(all: Vec<Photo>, stored: String) -> Self {
-        if all.is_empty() {
+    /// Returns photos that a store keeps as the JSON `stored`.
+    pub fn from_stored(photos: Vec<Photo>, stored: String) -> Self {
+        if photos.is_empty() {
             return Self::NONE;
         }
-        Self(Some(Box::new(List { all, stored })))
+        Self(Some(Box::new(PhotoList { photos, stored })))
     }
 
     pub fn all(&self) -> &[Photo] {
-        self.0.as_deref().map_or(&[], |list| &list.all)
+        self.0.as_deref().map_or(&[], |list| &list.photos)
     }
 
-    /// As a store keeps them: `None` if there are none.
+    /// Returns the photos in the form in which a store keeps them, a JSON array; `None` if there are none.
     pub fn as_stored(&self) -> Option<&str> {
         self.0.as_deref().map(|list| list.stored.as_str())
     }
 
-    /// Returns the position of a photo.
+    /// Returns the position of a photo, from 0.
     pub fn position(&self, id: PhotoId) -> Option<usize> {
         self.all().iter().position(|photo| photo.id == id)
     }
 
-    /// Returns those that `other` has not.
+    /// Returns the photos that are missing in `other`.
     pub fn missing_in(&self, other: &Self) -> impl Iterator<Item = PhotoId> {
         let ids = self.all().iter().map(|photo| photo.id);
         ids.filter(|&id| other.position(id).is_none())
@@ -209,7 +200,37 @@ impl Photos {
 
     /// Returns the approximate length of their representation, in bytes.
     pub fn length(&self) -> usize {
-        let alt = |photo: &Photo| photo.alt.as_ref().map_or(0, |alt| alt.as_str().len());
-        self.all().iter().map(|photo| 384 + alt(photo)).sum()
+        /// The length of a photo without its text.
+        const PHOTO_LENGTH: usize = 384;
+
+        let mut length = 0;
+        for photo in self.all() {
+            length += PHOTO_LENGTH;
+            length += photo.alt.as_ref().map_or(0, |alt| alt.as_str().len());
+        }
+        length
     }
+}
+
+/// Writes a photo in the form in which a store keeps it, such as
+/// `{"id":"0123456789abcdef0123456789abcdef","width":1920,"height":1280,"addedAt":1764288000000,"alt":"A cat"}`.
+fn write_stored_photo(out: &mut String, photo: &Photo) {
+    // A write to a text cannot fail.
+    let _ = write!(
+        out,
+        "{{\"id\":\"{}\",\"width\":{},\"height\":{},\"addedAt\":{}",
+        photo.id,
+        photo.width,
+        photo.height,
+        photo.added_at.as_millisecond()
+    );
+    if let Some(alt) = &photo.alt {
+        out.push_str(",\"alt\":");
+        write_text(out, alt.as_str());
+    }
+    // The release before can read a photo without focus.
+    if let Some(Focus { left, top }) = photo.focus {
+        let _ = write!(out, ",\"focus\":[{left},{top}]");
+    }
+    out.push('}');
 }

@@ -6,7 +6,7 @@ use super::{Photo, PhotoId, photo::Digits};
 use crate::words::words;
 
 words! {
-    /// A size of a photo, from the smallest to the largest: the longer side has at most so many pixels.
+    /// A size of a photo, from the smallest to the largest. See [`PhotoSize::longer_side`].
     pub enum PhotoSize {
         Small = "small",
         Card = "card",
@@ -16,10 +16,10 @@ words! {
 }
 
 impl PhotoSize {
-    /// How many sizes there are.
+    /// The number of sizes.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// In pixels.
+    /// Returns the maximum length of the longer side, in pixels.
     pub fn longer_side(self) -> u32 {
         match self {
             Self::Small => 320,
@@ -29,8 +29,8 @@ impl PhotoSize {
         }
     }
 
-    /// Whether a photo can have no file of it: photos from before this size get it by a task, and until
-    /// then, the large one is sent instead.
+    /// Whether a photo can lack the file of this size: a task makes the files of photos that are older than the size, and
+    /// until then, the large file is sent in its place.
     pub fn is_made_later(self) -> bool {
         self == Self::Card
     }
@@ -39,14 +39,13 @@ impl PhotoSize {
 /// A file of a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhotoFile {
-    /// Its photo.
+    /// The identifier of the photo.
     pub id: PhotoId,
-    /// Its size.
     pub size: PhotoSize,
 }
 
 impl PhotoFile {
-    /// `None` if no file of a photo has this name.
+    /// Parses a name such as `0123456789abcdef0123456789abcdef-card.jpg`; `None` if no file of a photo has this name.
     pub fn parse(name: &str) -> Option<Self> {
         let (id, size) = name.strip_suffix(".jpg")?.split_once('-')?;
         Some(Self {
@@ -60,20 +59,20 @@ impl PhotoFile {
         PhotoSize::ALL.map(|size| Self { id, size })
     }
 
-    /// Its name.
+    /// Returns the name of the file.
     pub fn name(self) -> String {
-        self.below("")
+        self.path_in("")
     }
 
     /// Returns the path by which clients know it.
     pub fn path(self) -> String {
-        self.below("/photos/")
+        self.path_in("/photos/")
     }
 
-    fn below(self, folder: &str) -> String {
+    fn path_in(self, folder: &str) -> String {
         [
             folder,
-            self.id.digits(&mut Digits::default()),
+            self.id.write_digits(&mut Digits::default()),
             "-",
             self.size.as_str(),
             ".jpg",
@@ -83,12 +82,12 @@ impl PhotoFile {
 }
 
 impl Photo {
-    /// Of the large file, in pixels.
+    /// Returns the longer side of the large file, in pixels.
     pub fn longer_side(&self) -> u32 {
         self.width.max(self.height).max(1)
     }
 
-    /// Its width divided by its height.
+    /// Returns the width divided by the height.
     pub fn ratio(&self) -> f64 {
         f64::from(self.width.max(1)) / f64::from(self.height.max(1))
     }
@@ -98,14 +97,20 @@ impl Photo {
         PhotoFile { id: self.id, size }.path()
     }
 
-    /// Returns the width and height of the file of this size.
+    /// Returns the width and the height of the file of this size, in pixels. A photo with 3840 x 1920 pixels has 320 x 160
+    /// of them in the size `small`. No photo becomes larger.
     pub fn dimensions(&self, size: PhotoSize) -> (u32, u32) {
-        let longest = size.longer_side();
-        let longer = self.longer_side();
-        let scaled = |whole: u32| {
-            let scaled = u64::from(whole) * u64::from(longest.min(longer)) / u64::from(longer);
-            u32::try_from(scaled).unwrap_or(longest).max(1)
-        };
-        (scaled(self.width), scaled(self.height))
+        let longer_side = self.longer_side();
+        let file_side = size.longer_side().min(longer_side);
+        (
+            scale(self.width, file_side, longer_side),
+            scale(self.height, file_side, longer_side),
+        )
     }
+}
+
+/// Returns a side of a file, at least 1, if `longer_side` becomes `file_side`.
+fn scale(side: u32, file_side: u32, longer_side: u32) -> u32 {
+    let scaled = u64::from(side) * u64::from(file_side) / u64::from(longer_side);
+    u32::try_from(scaled).unwrap_or(file_side).max(1)
 }

@@ -1,86 +1,70 @@
-//! The changes of commands about the photos of an animal.
+//! The rules for photos: which changes follow from a command about the photos of an animal.
 
 use jiff::Timestamp;
 
 use super::{
     ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions,
     PresentState, Refusal, StorePet,
-    pet_rules::withdrawn,
-    rules::{NO_PET, existing, next_version, require},
+    pet_rules::refuse_withdrawn,
+    rules::{NO_PET, next_version, require_preconditions, require_subject},
 };
 
 const NO_PHOTO: &str = "The animal has no photo with this id.";
 
-/// Why a list is not an order of the photos of an animal.
+/// The rule for a list that orders the photos of an animal.
 pub const PHOTO_ORDER_RULE: &str =
     "The body must have the id of each photo of the animal once, and nothing else.";
 
+/// Decides how a photo is added after the others of an animal. A photo that the animal already has stays, so that a client
+/// can repeat the command.
 pub(super) fn add_photo(
-    new: &NewPhoto,
+    new_photo: &NewPhoto,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
     check_room_for_photo(pet)?;
-    let id = new.id;
+    let id = new_photo.id;
     if pet.photos.position(id).is_some() {
-        return Ok(Decision {
-            photo: Some(id),
-            ..Decision::without_change(pet)
-        });
+        return Ok(unchanged_photo(pet, id));
     }
-    let all = pet
-        .photos
-        .all()
-        .iter()
-        .cloned()
-        .chain([new.clone().into_photo(now)]);
-    Ok(with_photos(pet, all.collect(), Some(id), now))
+    let mut photos = pet.photos.all().to_vec();
+    photos.push(new_photo.clone().into_photo(now));
+    Ok(change_photos(pet, photos, Some(id), now))
 }
 
+/// Decides how the picture of a photo is replaced. The photo keeps its text and the time at which it was added.
 pub(super) fn replace_photo(
     id: PhotoId,
-    by: &NewPhoto,
+    replacement: &NewPhoto,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let (pet, at) = subject(id, &Preconditions::PRESENT, present)?;
-    if pet.photos.position(by.id).is_some() {
-        return Ok(Decision {
-            photo: Some(by.id),
-            ..Decision::without_change(pet)
-        });
+    let subject = find_photo(id, &Preconditions::PRESENT, present)?;
+    let pet = subject.pet;
+    if pet.photos.position(replacement.id).is_some() {
+        return Ok(unchanged_photo(pet, replacement.id));
     }
-    let mut all = pet.photos.all().to_vec();
-    let NewPhoto {
-        id,
-        width,
-        height,
-        focus,
-        ..
-    } = *by;
-    all[at] = Photo {
-        id,
-        width,
-        height,
-        focus,
-        ..all[at].clone()
-    };
-    Ok(with_photos(pet, all, Some(id), now))
+
+    let mut photos = pet.photos.all().to_vec();
+    let photo = &mut photos[subject.position];
+    photo.id = replacement.id;
+    photo.width = replacement.width;
+    photo.height = replacement.height;
+    photo.focus = replacement.focus;
+    Ok(change_photos(pet, photos, Some(replacement.id), now))
 }
 
-/// Rejects a photo of an animal that cannot get one.
+/// Rejects a new photo of an animal that is withdrawn, or has as many photos as it can have.
 pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
-    if pet.withdrawal.is_some() {
-        return Err(withdrawn(pet, "Restore it first."));
-    }
+    check_in_catalogue(pet)?;
     if pet.photos.all().len() >= Photos::MAX {
-        Err(Refusal::TooManyPhotos)
-    } else {
-        Ok(())
+        return Err(Refusal::TooManyPhotos);
     }
+    Ok(())
 }
 
+/// Decides how the text, the focus or the position of a photo changes. A position after the end means the last one.
 pub(super) fn patch_photo(
     id: PhotoId,
     patch: &PhotoPatch,
@@ -88,89 +72,111 @@ pub(super) fn patch_photo(
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let (pet, from) = subject(id, preconditions, present)?;
-    let mut all = pet.photos.all().to_vec();
-    let mut photo = all.remove(from);
+    let PhotoSubject { pet, position } = find_photo(id, preconditions, present)?;
+
+    let mut photos = pet.photos.all().to_vec();
+    let mut photo = photos.remove(position);
     patch.alt.apply(&mut photo.alt);
     patch.focus.apply(&mut photo.focus);
-    let to = patch
-        .position
-        .map_or(from, |position| position.min(all.len()));
-    all.insert(to, photo);
-    if all == pet.photos.all() {
-        return Ok(Decision {
-            photo: Some(id),
-            ..Decision::without_change(pet)
-        });
+    let new_position = match patch.position {
+        Some(new_position) => new_position.min(photos.len()),
+        None => position,
+    };
+    photos.insert(new_position, photo);
+
+    if photos == pet.photos.all() {
+        return Ok(unchanged_photo(pet, id));
     }
-    Ok(with_photos(pet, all, Some(id), now))
+    Ok(change_photos(pet, photos, Some(id), now))
 }
 
+/// Decides how all photos of an animal get another order.
 pub(super) fn order_photos(
     order: &[PhotoId],
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
-    may_change(pet, preconditions)?;
-    let all = pet.photos.all();
-    // As many as there are, and none is missing, so none is there twice.
-    if order.len() != all.len() || !all.iter().all(|photo| order.contains(&photo.id)) {
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+    require_preconditions(preconditions, Some(pet))?;
+    check_in_catalogue(pet)?;
+
+    let photos = pet.photos.all();
+    // The list has as many ids as there are photos, and misses none, so it has no id twice.
+    let has_each_photo = photos.iter().all(|photo| order.contains(&photo.id));
+    if order.len() != photos.len() || !has_each_photo {
         return Err(Refusal::Invalid(PHOTO_ORDER_RULE));
     }
-    let at = |id: &PhotoId| pet.photos.position(*id).and_then(|at| all.get(at)).cloned();
-    let ordered: Vec<_> = order.iter().filter_map(at).collect();
-    if ordered == all {
+
+    let ordered_photos: Vec<Photo> = order
+        .iter()
+        .filter_map(|&id| pet.photos.position(id))
+        .map(|position| photos[position].clone())
+        .collect();
+    if ordered_photos == photos {
         return Ok(Decision::without_change(pet));
     }
-    Ok(with_photos(pet, ordered, None, now))
+    Ok(change_photos(pet, ordered_photos, None, now))
 }
 
+/// Decides how an animal loses a photo.
 pub(super) fn delete_photo(
     id: PhotoId,
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let (pet, at) = subject(id, preconditions, present)?;
-    let mut all = pet.photos.all().to_vec();
-    all.remove(at);
-    Ok(with_photos(pet, all, None, now))
+    let PhotoSubject { pet, position } = find_photo(id, preconditions, present)?;
+    let mut photos = pet.photos.all().to_vec();
+    photos.remove(position);
+    Ok(change_photos(pet, photos, None, now))
 }
 
-/// Returns the animal of a photo that may change, and the position of the photo.
-fn subject<'p>(
+/// An animal, and the position of one of its photos.
+struct PhotoSubject<'p> {
+    pet: &'p StorePet,
+    position: usize,
+}
+
+/// Finds a photo that a command changes. Rejects the command if there is no such photo, a precondition fails, or the
+/// animal is withdrawn.
+fn find_photo<'p>(
     id: PhotoId,
     preconditions: &Preconditions,
     present: &'p PresentState,
-) -> Result<(&'p StorePet, usize), Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
-    let at = pet.photos.position(id).ok_or(Refusal::NotFound(NO_PHOTO))?;
-    may_change(pet, preconditions)?;
-    Ok((pet, at))
+) -> Result<PhotoSubject<'p>, Refusal> {
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+    let position = pet.photos.position(id).ok_or(Refusal::NotFound(NO_PHOTO))?;
+    require_preconditions(preconditions, Some(pet))?;
+    check_in_catalogue(pet)?;
+    Ok(PhotoSubject { pet, position })
 }
 
-/// Rejects a change of the photos that an animal has.
-fn may_change(pet: &StorePet, preconditions: &Preconditions) -> Result<(), Refusal> {
-    require(preconditions, Some(pet))?;
+fn check_in_catalogue(pet: &StorePet) -> Result<(), Refusal> {
     if pet.withdrawal.is_some() {
-        return Err(withdrawn(pet, "Restore it first."));
+        return Err(refuse_withdrawn(pet, "Restore it first."));
     }
     Ok(())
 }
 
-/// The change that gives an animal these photos. `photo` is the one that the command is about, if it is about one.
-pub(super) fn with_photos(
+fn unchanged_photo(pet: &StorePet, id: PhotoId) -> Decision {
+    let mut decision = Decision::without_change(pet);
+    decision.photo = Some(id);
+    decision
+}
+
+/// Returns the decision that an animal has these photos from now on. `photo` is the photo that the command is about.
+pub(super) fn change_photos(
     pet: &StorePet,
-    all: Vec<Photo>,
+    photos: Vec<Photo>,
     photo: Option<PhotoId>,
     now: Timestamp,
 ) -> Decision {
     let after = StorePet {
-        photos: Photos::new(all),
+        photos: Photos::new(photos),
         ..pet.clone()
     };
-    let decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
-    Decision { photo, ..decision }
+    let mut decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
+    decision.photo = photo;
+    decision
 }

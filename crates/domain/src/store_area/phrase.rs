@@ -1,51 +1,59 @@
-//! What a person types to find animals: words of names and values, numbers, and unique values.
+//! Phrases: the texts that a person types to find animals, by words of names and values, by numbers, and by unique
+//! values.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use super::{
-    Choices, FieldSet, FieldValue, FieldValues, NamePrefix, RequestedValue, ValueFilter,
-    kind::is_text, name_keys, value_keys,
+    Choices, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix, RequestedValue,
+    ValueFilter, kind::is_text, name_keys, value_keys,
 };
 use crate::{PetId, PetName};
 
-/// A text of 1 to [`Phrase::LENGTH`] characters, one of them visible, without U+0000, and of at most
-/// [`Phrase::MOST_WORDS`] words. Its meaning depends on the fields: see [`Phrase::among`].
+/// A search text of 1 to [`Phrase::MAX_LENGTH`] characters, one of them visible, without U+0000, and of at most
+/// [`Phrase::MAX_WORDS`] words.
+///
+/// The fields of the store decide what the text means: see [`Phrase::meaning`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     text: String,
     is_public: bool,
 }
 
-/// What a phrase means among fields. An animal has it if it has all words, or one of the unique values.
+/// The meaning of a phrase among the fields of a store: an animal matches if it has all words, or one of the unique
+/// values.
+///
+/// For example, `brown 981000000001` finds the animals that have both words, and also the animal with the unique
+/// microchip `981000000001`.
 #[derive(Debug)]
 pub struct PhraseMeaning {
     pub words: Vec<PhraseWord>,
     pub unique: Vec<ValueFilter>,
-    /// The names of the fields whose words count.
-    fields: Vec<String>,
+    /// The names of the fields with values that can have the words.
+    word_fields: Vec<String>,
 }
 
-/// A word of a phrase.
+/// A word of a phrase. An animal has the word in its name, in a value or in a label, or the word is its number.
 #[derive(Debug)]
 pub struct PhraseWord {
     pub prefix: NamePrefix,
     /// Whether it has no letters and digits. Such a word is only searched for in names.
     pub(crate) is_of_signs: bool,
-    /// The animal whose number it is.
+    /// The animal whose number it is, written as `7` or `#7`.
     pub id: Option<PetId>,
-    /// The choices whose label it finds.
+    /// The choices with a label that has the word.
     pub labelled: Vec<ValueFilter>,
 }
 
 impl Phrase {
+    /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 64;
     pub const MAX_WORDS: usize = 16;
 
     /// The rule for the text.
     pub const RULE: &str = "a text of 1 to 64 characters and at most 16 words, one of the characters \
-                          visible, and without U+0000";
+                            visible, and without U+0000";
 
-    /// `None` if the text is not a phrase.
+    /// Returns the phrase, without white space around it. `None` if the text does not follow [`Phrase::RULE`].
     pub fn new(text: &str) -> Option<Self> {
         let is_valid = is_text(text, Self::MAX_LENGTH)
             && text.split_whitespace().nth(Self::MAX_WORDS).is_none();
@@ -55,12 +63,12 @@ impl Phrase {
         })
     }
 
-    /// As it was typed, without white space around it.
+    /// Returns the text as the person typed it, without white space around it.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the same, but it finds only what everybody may see.
+    /// Returns a phrase that finds only what everybody may see: no value of a field that is not public.
     pub fn public(self) -> Self {
         Self {
             is_public: true,
@@ -68,107 +76,155 @@ impl Phrase {
         }
     }
 
-    /// Its meaning among these fields.
+    /// Returns what the phrase means in a store with these fields.
     pub fn meaning(&self, fields: &FieldSet) -> PhraseMeaning {
-        let seen = || {
-            fields
-                .all()
-                .iter()
-                .filter(|field| field.is_public || !self.is_public)
-        };
-        let parts = self.text.split_whitespace();
+        let searched_fields: Vec<&FieldDefinition> = fields
+            .all()
+            .iter()
+            .filter(|field| field.is_public || !self.is_public)
+            .collect();
+
+        let mut words = self.words();
+        for field in &searched_fields {
+            add_labelled_choices(&mut words, field);
+        }
+
+        let word_fields = searched_fields
+            .iter()
+            .filter(|field| field.kind.has_words())
+            .map(|field| field.name.as_str().to_owned())
+            .collect();
+        PhraseMeaning {
+            words,
+            unique: self.unique_values(&searched_fields),
+            word_fields,
+        }
+    }
+
+    /// Returns the different words, or the whole text as one word if it has no letters and digits.
+    fn words(&self) -> Vec<PhraseWord> {
         let mut words: Vec<PhraseWord> = Vec::new();
-        for word in parts.clone().filter_map(PhraseWord::new) {
+        for text in self.text.split_whitespace() {
+            let Some(word) = PhraseWord::new(text) else {
+                continue;
+            };
             // The same word twice finds nothing else, and costs as much again.
-            if !words
+            let is_repeated = words
                 .iter()
-                .any(|known| known.prefix == word.prefix && known.id == word.id)
-            {
+                .any(|earlier| earlier.prefix == word.prefix && earlier.id == word.id);
+            if !is_repeated {
                 words.push(word);
             }
         }
         if words.is_empty() {
-            let prefix = NamePrefix::from_beginning(&self.text);
-            words.push(PhraseWord {
-                prefix,
-                is_of_signs: true,
-                id: None,
-                labelled: Vec::new(),
-            });
+            words.push(PhraseWord::from_signs(&self.text));
         }
-        for field in seen() {
-            let labels = field.choices.iter().flat_map(Choices::labels);
-            for (value, label) in labels {
-                let keys = name_keys(label);
-                let value = FieldValue::Text(value.clone());
-                let finds =
-                    |word: &&mut PhraseWord| !word.is_of_signs && word.prefix.begins_one(&keys);
-                for word in words.iter_mut().filter(finds) {
-                    word.labelled.extend(ValueFilter::new(field, &value));
-                }
+        words
+    }
+
+    /// Returns the values of unique fields that a word, or the whole text, can be.
+    fn unique_values(&self, searched_fields: &[&FieldDefinition]) -> Vec<ValueFilter> {
+        let mut filters = Vec::new();
+        for field in searched_fields {
+            if !field.is_unique {
+                continue;
             }
-        }
-        let mut unique = Vec::new();
-        for field in seen().filter(|field| field.is_unique) {
-            for text in parts.clone().chain([self.as_str()]) {
+            for text in self.text.split_whitespace().chain([self.as_str()]) {
                 if let RequestedValue::Set(value) = field.parse_cell(text) {
-                    unique.extend(ValueFilter::new(field, &value));
+                    filters.extend(ValueFilter::new(field, &value));
                 }
             }
         }
-        unique.dedup();
-        let fields = seen().filter(|field| field.kind.has_words());
-        let fields = fields.map(|field| field.name.as_str().to_owned()).collect();
-        PhraseMeaning {
-            words,
-            unique,
-            fields,
+        filters.dedup();
+        filters
+    }
+}
+
+/// Adds to each word the choices of a field with a label that has the word.
+///
+/// If the choice `siamese_cat` has the label "Siamese", the word `siam` gets it.
+fn add_labelled_choices(words: &mut [PhraseWord], field: &FieldDefinition) {
+    for (value, label) in field.choices.iter().flat_map(Choices::labels) {
+        let label_keys = name_keys(label);
+        let value = FieldValue::Text(value.clone());
+        for word in words.iter_mut() {
+            if !word.is_of_signs && word.prefix.begins_any(&label_keys) {
+                word.labelled.extend(ValueFilter::new(field, &value));
+            }
         }
     }
 }
 
 impl PhraseWord {
-    /// `None` if the text has no letters and digits.
+    /// Returns the word; `None` if the text has no letters and digits.
     fn new(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix('#').unwrap_or(text);
-        // In one spelling.
-        let is_number =
-            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-        let id = if is_number {
-            digits.parse().ok().and_then(PetId::new)
-        } else {
-            None
-        };
         let prefix = NamePrefix::from_word(text)?;
         Some(Self {
             prefix,
             is_of_signs: false,
-            id,
+            id: parse_number(text),
             labelled: Vec::new(),
         })
     }
+
+    /// Returns the word for a text without letters and digits, such as `:-)`.
+    fn from_signs(text: &str) -> Self {
+        Self {
+            prefix: NamePrefix::from_beginning(text),
+            is_of_signs: true,
+            id: None,
+            labelled: Vec::new(),
+        }
+    }
+}
+
+/// Returns the animal with the number in a text such as `7` or `#7`. A number has one spelling, so `07` is none.
+fn parse_number(text: &str) -> Option<PetId> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    if !is_number {
+        return None;
+    }
+    PetId::new(digits.parse().ok()?)
 }
 
 impl PhraseMeaning {
-    /// Whether words of values of this field count. An empty name stands for the names of animals.
+    /// Whether this word is searched for in the values of a field. An empty name stands for the names of animals.
     pub fn searches(&self, field: &str, word: &PhraseWord) -> bool {
-        field.is_empty() || !word.is_of_signs && self.fields.iter().any(|seen| seen == field)
+        field.is_empty() || !word.is_of_signs && self.word_fields.iter().any(|name| name == field)
     }
 
-    /// Whether an animal has what is sought.
+    /// Whether an animal has all words, or one of the unique values.
     pub fn matches(&self, id: PetId, name: &PetName, values: &FieldValues) -> bool {
-        let has_word = |word: &PhraseWord| {
-            let in_value = |(field, value): (&str, &FieldValue)| match value {
-                FieldValue::Text(text) if self.searches(field, word) => {
-                    word.prefix.begins_one(&value_keys(text))
-                }
-                _ => false,
-            };
-            word.id == Some(id)
-                || word.prefix.finds(name.as_str())
-                || word.labelled.iter().any(|value| value.matches(values))
-                || values.iter().any(in_value)
-        };
-        self.unique.iter().any(|value| value.matches(values)) || self.words.iter().all(has_word)
+        self.unique.iter().any(|filter| filter.matches(values))
+            || self
+                .words
+                .iter()
+                .all(|word| self.word_matches(word, id, name, values))
+    }
+
+    /// Whether a word is the number of an animal, or is in its name, in one of its values or in a label of its choices.
+    fn word_matches(
+        &self,
+        word: &PhraseWord,
+        id: PetId,
+        name: &PetName,
+        values: &FieldValues,
+    ) -> bool {
+        word.id == Some(id)
+            || word.prefix.finds(name.as_str())
+            || word.labelled.iter().any(|filter| filter.matches(values))
+            || values
+                .iter()
+                .any(|(field, value)| self.value_has_word(field, value, word))
+    }
+
+    fn value_has_word(&self, field: &str, value: &FieldValue, word: &PhraseWord) -> bool {
+        match value {
+            FieldValue::Text(text) if self.searches(field, word) => {
+                word.prefix.begins_any(&value_keys(text))
+            }
+            _ => false,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What a store says about itself: its profile, and the changes of it.
+//! The profile of a store, which the store says about itself, and its changes.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -10,7 +10,11 @@ use super::{
 };
 use crate::words::words;
 
-/// The languages of the window and the console (BCP 47), each with the folder of its texts.
+/// Passes the languages of the window and the console to the macro `with`: the name of each, its code (BCP 47), and the
+/// folder of its texts.
+///
+/// `each_language!(language)` becomes `language! { English = "en" in en, German = "de" in de, … }`. So a new language is
+/// one line here.
 #[macro_export]
 macro_rules! each_language {
     ($with:ident) => {
@@ -24,6 +28,7 @@ macro_rules! each_language {
 }
 pub use each_language;
 
+/// Declares the enumeration of the languages. Used only with [`each_language!`].
 macro_rules! language {
     ($($language:ident = $code:literal in $folder:ident,)+) => {
         words! {
@@ -37,7 +42,8 @@ macro_rules! language {
 each_language!(language);
 
 words! {
-    /// What a sale is called, and a customer.
+    /// The kind of a store, which decides the words of its pages: an animal of a shop is sold, and an animal of a shelter
+    /// is adopted.
     pub enum StoreKind {
         Shop = "shop",
         Shelter = "shelter",
@@ -45,30 +51,34 @@ words! {
 }
 
 words! {
-    /// A first step of a new store whose end nothing else shows.
+    /// A first step of a new store that no other data shows to be done.
     pub enum FirstStep {
         Import = "import",
         Window = "window",
-        /// Somebody wants to see none any more.
+        /// All steps: somebody has hidden them.
         All = "all",
     }
 }
 
-/// Declares texts with a rule.
-macro_rules! texts {
-    ($($(#[$about:meta])* $name:ident: $is:literal, |$text:ident| $is_valid:expr;)+) => {
+/// Declares types of texts, each with the rule for its text, and the function that checks the rule.
+///
+/// `Colour: "a colour of the form #rrggbb, such as #2f6f4f", is_colour;` becomes a struct `Colour` with a private text, the
+/// constant `Colour::RULE` with the rule, `Colour::new`, which returns `None` unless `is_colour` returns true, and
+/// `Colour::as_str`.
+macro_rules! text_types {
+    ($($(#[$about:meta])* $name:ident: $rule:literal, $is_valid:expr;)+) => {
         $($(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name(String);
 
         impl $name {
-            /// The rule, as in "must be …".
-            pub const RULE: &'static str = $is;
+            /// The rule, which completes the sentence "… must be".
+            pub const RULE: &'static str = $rule;
 
-            /// `None` if the text does not follow the rule.
+            /// Returns the text; `None` if it does not follow the rule.
             pub fn new(text: String) -> Option<Self> {
-                let $text = text.as_str();
-                $is_valid.then_some(Self(text))
+                let is_valid: fn(&str) -> bool = $is_valid;
+                is_valid(&text).then_some(Self(text))
             }
 
             pub fn as_str(&self) -> &str {
@@ -78,55 +88,47 @@ macro_rules! texts {
     };
 }
 
-texts! {
+text_types! {
     StoreName: "a string of 1 to 120 characters, one of them visible, without control characters",
         |text| is_line(text, 120);
     LinkLabel: "a string of 1 to 60 characters, one of them visible, without control characters",
         |text| is_line(text, 60);
-    /// Without a test whether it exists.
+    /// An e-mail address. Nothing tests whether it exists.
     EmailAddress: "an e-mail address of at most 254 characters, with one @ and without white space",
-        |text| is_line(text, 254) && !text.contains(char::is_whitespace) && is_mailbox(text);
+        is_email_address;
     TelephoneNumber: "a telephone number of 3 to 40 characters: at least 3 digits, spaces, and + - ( ) / .",
-        |text| {
-            text.len() <= 40
-                && text.bytes().filter(u8::is_ascii_digit).count() >= 3
-                && text.bytes().all(|byte| byte.is_ascii_digit() || b" +-()/.".contains(&byte))
-        };
-    /// `{id}` in it becomes the number of the animal.
+        is_telephone_number;
+    /// The URL of a page for questions. `{id}` in it becomes the number of the animal.
     ContactPage: "an https URL of at most 500 characters; {id} in its path or its query becomes the number of the animal",
-        // No server and no port has this character.
-        |text| is_https(&text.replace("{id}", "^"), text);
-    LinkUrl: "an https URL of at most 500 characters", |text| is_https(text, text);
+        is_contact_page;
+    LinkUrl: "an https URL of at most 500 characters", is_https_url;
     Address: "a string of 1 to 500 characters, one of them visible, without control characters other than line breaks",
         |text| is_paragraph(text, 500);
     About: "a string of 1 to 2000 characters, one of them visible, without control characters other than line breaks",
         |text| is_paragraph(text, About::MAX);
-    Colour: "a colour of the form #rrggbb, such as #2f6f4f",
-        |text| text.strip_prefix('#').is_some_and(|digits| {
-            digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-        });
+    Colour: "a colour of the form #rrggbb, such as #2f6f4f", is_colour;
 }
 
 impl About {
-    /// In characters.
+    /// The maximum length, in characters.
     pub const MAX: usize = 2_000;
 }
 
-/// An imprint, a page about privacy, how to adopt an animal.
+/// A link to a page of the store, such as its imprint, or how to adopt an animal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     pub label: LinkLabel,
     pub url: LinkUrl,
 }
 
-/// At most [`Links::MAX`] of them.
+/// The links of a store, at most [`Links::MAX`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links(Vec<Link>);
 
 impl Links {
     pub const MAX: usize = 8;
 
-    /// `None` if there are too many.
+    /// Returns the links; `None` if there are too many.
     pub fn new(links: Vec<Link>) -> Option<Self> {
         (links.len() <= Self::MAX).then_some(Self(links))
     }
@@ -136,10 +138,13 @@ impl Links {
     }
 }
 
-/// Declares the members of a profile, each with its name in JSON.
+/// Declares the members of a profile, each with its name in JSON and its type.
+///
+/// `about "about": About,` becomes the member `about: Option<About>` of [`Profile`] and the member `about: Patch<About>` of
+/// [`ProfilePatch`]. [`Profile::with_patch`] applies it, and the audit trail names it `about` when it changes.
 macro_rules! profile {
     ($($(#[$about:meta])* $member:ident $name:literal: $type:ty,)+) => {
-        /// What a store says about itself. A member without a value falls back to the option of
+        /// The profile of a store, which the store says about itself. A member without a value falls back to the option of
         /// `serve`, then to the default.
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub struct Profile {
@@ -149,23 +154,25 @@ macro_rules! profile {
             pub version: i64,
         }
 
-        /// A change of it (RFC 7396).
+        /// A change of a profile (RFC 7396).
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub struct ProfilePatch {
             $(pub $member: Patch<$type>,)+
         }
 
         impl Profile {
-            /// Whether it says nothing.
+            /// Whether no member has a value.
             pub fn is_empty(&self) -> bool {
                 self.differences(&Self::default()).is_empty()
             }
 
-            /// Returns the profile with this change, and the same version.
+            /// Returns the profile with this change, in the same version. An empty list of links becomes none.
             pub fn with_patch(&self, patch: &ProfilePatch) -> Self {
                 let mut after = self.clone();
                 $(patch.$member.apply(&mut after.$member);)+
-                after.links = after.links.filter(|links| !links.all().is_empty());
+                if after.links.as_ref().is_some_and(|links| links.all().is_empty()) {
+                    after.links = None;
+                }
                 after
             }
 
@@ -195,7 +202,7 @@ profile! {
     hours "hours": Address,
     about "about": About,
     links "links": Links,
-    /// The accent of the window.
+    /// The accent colour of the window.
     colour "colour": Colour,
     kind "kind": StoreKind,
 }
@@ -204,104 +211,152 @@ profile! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileChange {
     Patch(Box<ProfilePatch>),
-    /// Another logo, or none.
+    /// Replaces the logo, or removes it.
     Logo(Option<NewLogo>),
 }
 
-/// What follows from a change of the profile.
+impl ProfileChange {
+    /// Returns the profile with this change, in the same version.
+    fn apply(&self, present: &Profile) -> Profile {
+        match self {
+            Self::Patch(patch) => present.with_patch(patch),
+            Self::Logo(new_logo) => Profile {
+                logo: new_logo.as_ref().map(|new_logo| new_logo.logo),
+                ..present.clone()
+            },
+        }
+    }
+
+    /// Returns the content of the file of a new logo.
+    fn new_png(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Logo(Some(new_logo)) => Some(new_logo.png.clone()),
+            Self::Logo(None) | Self::Patch(_) => None,
+        }
+    }
+}
+
+/// The result of a change of the profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileDecision {
     /// The profile after the change.
     pub profile: Profile,
     /// The file of a new logo.
     pub png: Option<Vec<u8>>,
-    /// `None` if nothing changes. It names the members and not their values, because the audit trail
-    /// would keep a telephone number for longer than the store wants.
+    /// The act for the audit trail; `None` if nothing changes. It names the members and not their values, because the
+    /// audit trail would keep a telephone number for longer than the store wants.
     pub act: Option<Act>,
 }
 
-/// Why the profile is not changed.
+/// The reason why a profile is not changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileRefusal {
     PreconditionRequired,
-    /// It has another version. This is the present one.
+    /// The profile has another version than the change requires. This is the present profile.
     PreconditionFailed(Box<Profile>),
 }
 
-/// Decides about a change of the profile.
+/// Decides what a change of the profile makes of it. A new logo needs no precondition.
 pub fn decide_profile(
     change: &ProfileChange,
     preconditions: &Preconditions,
     present: &Profile,
 ) -> Result<ProfileDecision, ProfileRefusal> {
-    match (change, preconditions.are_given()) {
-        (ProfileChange::Patch(_), false) => return Err(ProfileRefusal::PreconditionRequired),
-        (_, true) if !preconditions.hold_for(Some(present.version)) => {
-            return Err(ProfileRefusal::PreconditionFailed(Box::new(
-                present.clone(),
-            )));
-        }
-        _ => {}
+    let needs_preconditions = matches!(change, ProfileChange::Patch(_));
+    if needs_preconditions && !preconditions.are_given() {
+        return Err(ProfileRefusal::PreconditionRequired);
     }
-    let (mut profile, png) = match change {
-        ProfileChange::Patch(patch) => (present.with_patch(patch), None),
-        ProfileChange::Logo(new) => {
-            let logo = new.as_ref().map(|new| new.logo);
-            (
-                Profile {
-                    logo,
-                    ..present.clone()
-                },
-                new.as_ref().map(|new| new.png.clone()),
-            )
-        }
-    };
-    let different = present.differences(&profile);
-    if different.is_empty() {
+    if !preconditions.hold_for(Some(present.version)) {
+        let current = Box::new(present.clone());
+        return Err(ProfileRefusal::PreconditionFailed(current));
+    }
+
+    let mut profile = change.apply(present);
+    let changed_members = present.differences(&profile);
+    if changed_members.is_empty() {
         return Ok(ProfileDecision {
             profile,
             png: None,
             act: None,
         });
     }
+
     profile.version += 1;
-    let subject = JournalSubject {
-        kind: SubjectKind::Profile.into(),
-        id: None,
-    };
-    let details = vec![("members".into(), different.join(", "))];
-    let act = Act {
-        kind: ActType::ProfileChanged.into(),
-        subject,
-        details,
-    };
     Ok(ProfileDecision {
         profile,
-        png,
-        act: Some(act),
+        png: change.new_png(),
+        act: Some(profile_act(&changed_members)),
     })
 }
 
+/// Returns the act for the audit trail, which names the changed members.
+fn profile_act(changed_members: &[&str]) -> Act {
+    Act {
+        kind: ActType::ProfileChanged.into(),
+        subject: JournalSubject {
+            kind: SubjectKind::Profile.into(),
+            id: None,
+        },
+        details: vec![("members".into(), changed_members.join(", "))],
+    }
+}
+
+/// Whether a text is one line of at most `max` characters, one of them visible, without control characters.
 fn is_line(text: &str, max: usize) -> bool {
     is_paragraph(text, max) && !text.contains(['\n', '\r'])
 }
 
+/// Whether a text has at most `max` characters, one of them visible, and no control characters except line breaks.
 fn is_paragraph(text: &str, max: usize) -> bool {
-    let is_wrong = |character: char| character.is_control() && !matches!(character, '\n' | '\r');
-    text.chars().nth(max).is_none() && text.chars().any(is_visible) && !text.contains(is_wrong)
+    let has_control_character = text
+        .chars()
+        .any(|character| character.is_control() && !matches!(character, '\n' | '\r'));
+    text.chars().nth(max).is_none() && text.chars().any(is_visible) && !has_control_character
 }
 
-fn is_mailbox(text: &str) -> bool {
-    text.split_once('@')
-        .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
+fn is_email_address(text: &str) -> bool {
+    let Some((name, host)) = text.split_once('@') else {
+        return false;
+    };
+    is_line(text, 254)
+        && !text.contains(char::is_whitespace)
+        && !name.is_empty()
+        && !host.is_empty()
+        && !host.contains('@')
 }
 
-/// Whether it is an address without credentials. `written`: as the store wrote it.
-fn is_https(address: &str, written: &str) -> bool {
-    let is_short = written.chars().nth(500).is_none();
-    is_short
-        && !written.contains(|character: char| character.is_control() || character.is_whitespace())
-        && Url::parse(address).is_ok_and(|url| {
-            url.scheme() == "https" && url.username().is_empty() && url.password().is_none()
-        })
+fn is_telephone_number(text: &str) -> bool {
+    let digit_count = text.bytes().filter(u8::is_ascii_digit).count();
+    text.len() <= 40
+        && digit_count >= 3
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b" +-()/.".contains(&byte))
+}
+
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
+fn is_https_url(text: &str) -> bool {
+    is_short_url_text(text) && is_https_without_credentials(text)
+}
+
+/// Whether a text is an https URL, if `{id}` stands in its path or its query.
+fn is_contact_page(text: &str) -> bool {
+    // No server and no port has the character `^`, so `{id}` in their place is rejected.
+    is_short_url_text(text) && is_https_without_credentials(&text.replace("{id}", "^"))
+}
+
+fn is_short_url_text(text: &str) -> bool {
+    text.chars().nth(500).is_none()
+        && !text.contains(|character: char| character.is_control() || character.is_whitespace())
+}
+
+fn is_https_without_credentials(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| {
+        url.scheme() == "https" && url.username().is_empty() && url.password().is_none()
+    })
 }

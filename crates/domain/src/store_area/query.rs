@@ -9,29 +9,29 @@ use super::{
 };
 use crate::{Limit, PetId, PetName, PetStatus};
 
-/// A page of animals, in the order of their identifiers. All filters apply together.
+/// A query for a page of animals, in the order of their identifiers. All filters apply together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetQuery {
     pub status: Option<PetStatus>,
     pub category_id: Option<i64>,
     pub name: Option<NamePrefix>,
     pub phrase: Option<Phrase>,
-    /// Of different fields.
+    /// The values of different fields.
     pub values: Vec<ValueFilter>,
-    /// Of another field.
+    /// The days of a field that `values` has not.
     pub dates: Option<DateRange>,
-    /// Only animals that are available or pending. Without a status, and not withdrawn.
+    /// Only animals that are available or pending. A query with this has no status, and is not for withdrawn animals.
     pub is_on_offer: bool,
-    /// Only withdrawn animals, or only those that are not.
+    /// Whether the page has only withdrawn animals, or only animals in the catalogue.
     pub is_withdrawn: bool,
     pub newest_first: bool,
     pub limit: Limit,
-    /// Only animals behind this one; from the first if `None`.
+    /// The animal before the page; `None` for the first page.
     pub after: Option<PetId>,
 }
 
 impl PetQuery {
-    /// By how many fields a program can search, together with that of a range.
+    /// The maximum number of fields by which a program can search, with the field of a range of dates.
     pub const MAX_VALUE_FILTERS: usize = 3;
 
     /// Returns the beginning of a word of the names, unless every name has it.
@@ -39,7 +39,7 @@ impl PetQuery {
         self.name.as_ref().filter(|prefix| !prefix.is_empty())
     }
 
-    /// Whether the animals have more in common than a status.
+    /// Whether the query has another filter than a status.
     pub fn is_search(&self) -> bool {
         self.category_id.is_some()
             || self.prefix().is_some()
@@ -47,13 +47,13 @@ impl PetQuery {
             || self.has_value_filters()
     }
 
-    /// Whether the animals must have a value.
+    /// Whether the query has a filter for the value of a field.
     pub fn has_value_filters(&self) -> bool {
         !self.values.is_empty() || self.dates.is_some()
     }
 
-    /// Whether an animal has the status, the category, the name and the values that are wanted. Its
-    /// phrase depends on the fields: see [`Phrase::among`].
+    /// Whether an animal has the status, the category, the name and the values of the query. The phrase is
+    /// not compared, because its meaning depends on the fields: see [`Phrase::meaning`].
     pub fn matches(
         &self,
         status: PetStatus,
@@ -61,9 +61,10 @@ impl PetQuery {
         name: &PetName,
         fields: &FieldValues,
     ) -> bool {
-        self.status.is_none_or(|wanted| wanted == status)
-            && !(self.is_on_offer && status == PetStatus::Sold)
-            && self.category_id.is_none_or(|wanted| wanted == category_id)
+        self.matches_status(status)
+            && self
+                .category_id
+                .is_none_or(|category| category == category_id)
             && self
                 .prefix()
                 .is_none_or(|prefix| prefix.finds(name.as_str()))
@@ -73,9 +74,16 @@ impl PetQuery {
                 .as_ref()
                 .is_none_or(|dates| dates.contains(fields))
     }
+
+    fn matches_status(&self, pet_status: PetStatus) -> bool {
+        if self.is_on_offer && pet_status == PetStatus::Sold {
+            return false;
+        }
+        self.status.is_none_or(|status| status == pet_status)
+    }
 }
 
-/// A page of orders, in order of identifier. All filters apply together.
+/// A query for a page of orders, in the order of their identifiers. All filters apply together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderQuery {
     pub status: Option<OrderStatus>,
@@ -83,25 +91,25 @@ pub struct OrderQuery {
     pub reference: Option<Reference>,
     pub limit: Limit,
     pub newest_first: bool,
-    /// Only orders behind this one; from the first if `None`.
+    /// The order before the page; `None` for the first page.
     pub after: Option<OrderId>,
 }
 
-/// How many animals there are.
+/// The numbers of animals in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inventory {
     pub available: u64,
     pub pending: u64,
     pub sold: u64,
-    /// Withdrawn, whatever their status was.
+    /// The number of withdrawn animals, whatever their status was.
     pub withdrawn: u64,
     pub counted_at: Timestamp,
 }
 
-/// The open reservations.
+/// The open reservations of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reservations {
     pub open: u64,
-    /// The earliest end of one.
+    /// The end of the reservation that ends first.
     pub first_end: Option<Timestamp>,
 }

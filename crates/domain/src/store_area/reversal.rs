@@ -146,13 +146,13 @@ impl PetReversal {
     pub fn changes_catalogue(&self) -> bool {
         self.pet
             .as_ref()
-            .is_some_and(|pet| pet.before.withdrawn.is_some() != pet.after.withdrawn.is_some())
+            .is_some_and(|pet| pet.before.withdrawal.is_some() != pet.after.withdrawal.is_some())
     }
 
     /// Whether the animal comes back to the catalogue by the revert.
     pub fn restores_pet(&self) -> bool {
         self.pet
             .as_ref()
-            .is_some_and(|pet| pet.before.withdrawn.is_none() && pet.after.withdrawn.is_some())
+            .is_some_and(|pet| pet.before.withdrawal.is_none() && pet.after.withdrawal.is_some())
     }
 }

@@ -6,18 +6,18 @@ use jiff::Timestamp;
 use super::{
     CategoryReversal, Change, Conflict, Decision, LostPhoto, NotRevertible, Order, OrderChange,
     OrderPatch, OrderStatus, PHOTOS_COME_BACK_WITHIN, Patch, PetChange, PetPatch, PetReversal,
-    Photo, Photos, Preconditions, Present, Refusal, Resource, Reversal, Withdrawal,
+    Photo, Photos, Preconditions, PresentState, Refusal, Resource, Reversal, Withdrawal,
     category_rules::{delete_category, put_category},
     order_rules::{cancel_order, complete_order, patch_order, reopen_order, return_order},
-    pet_rules::{patch_pet, restore_pet, withdraw_pet, withdrawn},
-    photo_rules::with_photos,
-    rules::{NO_ORDER, NO_PET, existing},
+    pet_rules::{patch_pet, refuse_withdrawn, restore_pet, withdraw_pet},
+    photo_rules::change_photos,
+    rules::{NO_ORDER, NO_PET, require_subject},
 };
 
 /// Decides what reverts an act. Refused if something that the act changed is not as the act left it.
 pub(super) fn revert(
     reversal: &Reversal,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let decision = match reversal {
@@ -33,7 +33,10 @@ pub(super) fn revert(
 }
 
 /// Gives a category its label from before the act.
-fn revert_category(reversal: &CategoryReversal, present: &Present) -> Result<Decision, Refusal> {
+fn revert_category(
+    reversal: &CategoryReversal,
+    present: &PresentState,
+) -> Result<Decision, Refusal> {
     let current = present.category.as_ref();
     let present_version = current.map(|category| category.version);
     let expected_version = reversal.after.as_ref().map(|category| category.version);
@@ -52,12 +55,12 @@ fn revert_category(reversal: &CategoryReversal, present: &Present) -> Result<Dec
 /// ones: nothing else can be in the place of a photo, and a text that was typed with a deletion is right.
 fn bring_photos_back(
     reversal: &PetReversal,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let pet = existing(present.pet.as_ref(), NO_PET)?;
-    if pet.withdrawn.is_some() {
-        return Err(withdrawn(pet, "Restore it first."));
+    let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+    if pet.withdrawal.is_some() {
+        return Err(refuse_withdrawn(pet, "Restore it first."));
     }
 
     let is_late = now.duration_since(reversal.acted_at) >= PHOTOS_COME_BACK_WITHIN;
@@ -74,7 +77,7 @@ fn bring_photos_back(
     if photos.len() > Photos::MAX {
         return Err(Refusal::TooManyPhotos);
     }
-    Ok(with_photos(pet, photos, None, now))
+    Ok(change_photos(pet, photos, None, now))
 }
 
 /// Puts a photo in the place of the one that replaced it, whose text it gets, or else at its former position.
@@ -97,7 +100,7 @@ fn bring_photo_back(lost: &LostPhoto, photos: &mut Vec<Photo>) {
 /// Makes an animal and its order as they were before the act.
 fn revert_pet(
     reversal: &PetReversal,
-    present: &Present,
+    present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     check_unmoved(reversal, present)?;
@@ -109,15 +112,15 @@ fn revert_pet(
 }
 
 /// Refuses a revert if the animal or the order has another version than the act left.
-fn check_unmoved(reversal: &PetReversal, present: &Present) -> Result<(), Refusal> {
+fn check_unmoved(reversal: &PetReversal, present: &PresentState) -> Result<(), Refusal> {
     if let Some(change) = &reversal.pet {
-        let pet = existing(present.pet.as_ref(), NO_PET)?;
+        let pet = require_subject(present.pet.as_ref(), NO_PET)?;
         if pet.version != change.after.version {
             return Err(moved_on(Some(pet)));
         }
     }
     if let Some(change) = &reversal.order {
-        let order = existing(present.order.as_ref(), NO_ORDER)?;
+        let order = require_subject(present.order.as_ref(), NO_ORDER)?;
         if order.version != change.after.version {
             return Err(moved_on(Some(order)));
         }
@@ -147,11 +150,11 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
     if change.before.photos != change.after.photos {
         let photos = change.before.photos.all().to_vec();
         steps.take(|present| {
-            let pet = existing(present.pet.as_ref(), NO_PET)?;
-            Ok(with_photos(pet, photos, None, now))
+            let pet = require_subject(present.pet.as_ref(), NO_PET)?;
+            Ok(change_photos(pet, photos, None, now))
         })?;
     }
-    if let (Some(withdrawal), None) = (&change.before.withdrawn, &change.after.withdrawn) {
+    if let (Some(withdrawal), None) = (&change.before.withdrawal, &change.after.withdrawal) {
         let withdrawal = Withdrawal {
             at: now,
             ..withdrawal.clone()
@@ -276,12 +279,12 @@ fn former_value<T: Clone + PartialEq>(before: Option<&T>, after: Option<&T>) -> 
 struct Steps {
     now: Timestamp,
     /// The state after the decisions so far.
-    present: Present,
+    present: PresentState,
     changes: Vec<Change>,
 }
 
 impl Steps {
-    fn new(present: &Present, now: Timestamp) -> Self {
+    fn new(present: &PresentState, now: Timestamp) -> Self {
         Self {
             now,
             present: present.clone(),
@@ -292,7 +295,7 @@ impl Steps {
     /// Makes the next decision, and adds its changes.
     fn take(
         &mut self,
-        decide: impl FnOnce(&Present) -> Result<Decision, Refusal>,
+        decide: impl FnOnce(&PresentState) -> Result<Decision, Refusal>,
     ) -> Result<(), Refusal> {
         let decision = decide(&self.present)?;
         for change in &decision.changes {
@@ -330,7 +333,7 @@ impl Steps {
 
 /// Turns the refusal of a step into a refusal of the revert: it shows the state before all steps, and an invalid value is
 /// one from before the act, not one of the request.
-fn explain(refusal: Refusal, present: &Present) -> Refusal {
+fn explain(refusal: Refusal, present: &PresentState) -> Refusal {
     match refusal {
         Refusal::Invalid(problem) => NotRevertible::Value(problem.to_owned()).into(),
         Refusal::Fields(problem) => NotRevertible::Value(problem.into_message()).into(),
@@ -345,7 +348,7 @@ fn explain(refusal: Refusal, present: &Present) -> Refusal {
 }
 
 /// Shows the animal or the order as it was before the steps.
-fn before_steps(conflict: Conflict, present: &Present) -> Conflict {
+fn before_steps(conflict: Conflict, present: &PresentState) -> Conflict {
     let current = match &conflict.current {
         Resource::Pet(_) => present.pet.clone().map(Resource::Pet),
         Resource::Order(_) => present.order.clone().map(Resource::Order),

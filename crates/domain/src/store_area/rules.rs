@@ -8,32 +8,32 @@ use super::{
 use crate::PetStatus;
 
 impl Decision {
-    pub(super) fn without_change(result: &(impl Into<Resource> + Clone)) -> Self {
+    /// Returns the decision to change nothing, because the subject is already as the command wants it.
+    pub(super) fn without_change(subject: &(impl Into<Resource> + Clone)) -> Self {
         Self {
             changes: Vec::new(),
             releases: None,
-            result: Some(result.clone().into()),
+            result: Some(subject.clone().into()),
             photo: None,
         }
     }
 
-    /// Adds or changes something.
+    /// Returns the decision to add `after`, or to put it in the place of `before`.
     pub(super) fn new<T: Into<Resource> + Clone>(
         kind: ChangeType,
         before: Option<&T>,
         after: T,
     ) -> Self {
-        let before = before.cloned().map(Into::into);
-        let after = Some(after.into());
+        let after = after.into();
         let change = Change {
             kind,
-            before,
-            after: after.clone(),
+            before: before.cloned().map(Into::into),
+            after: Some(after.clone()),
         };
         Self {
             changes: vec![change],
             releases: None,
-            result: after,
+            result: Some(after),
             photo: None,
         }
     }
@@ -46,16 +46,13 @@ impl Decision {
         order_id: Option<OrderId>,
         now: Timestamp,
     ) -> Self {
-        let after = next_version(
-            StorePet {
-                status,
-                order_id,
-                ..pet.clone()
-            },
-            now,
-        );
-        self.changes
-            .extend(Self::new(ChangeType::PetChanged, Some(pet), after).changes);
+        let after = StorePet {
+            status,
+            order_id,
+            ..pet.clone()
+        };
+        let pet_decision = Self::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
+        self.changes.extend(pet_decision.changes);
         self
     }
 }
@@ -63,15 +60,16 @@ impl Decision {
 pub(super) const NO_PET: &str = "No animal has this id.";
 pub(super) const NO_ORDER: &str = "No order has this id.";
 
-pub(super) fn existing<'a, T>(
+/// Returns the subject of a command. Rejects the command with `message` if there is none.
+pub(super) fn require_subject<'a, T>(
     subject: Option<&'a T>,
     message: &'static str,
 ) -> Result<&'a T, Refusal> {
     subject.ok_or(Refusal::NotFound(message))
 }
 
-/// Checks the preconditions of a command that needs some.
-pub(super) fn require<T: Into<Resource> + Clone>(
+/// Checks the preconditions of a command that a client must not give without preconditions.
+pub(super) fn require_preconditions<T: Into<Resource> + Clone>(
     preconditions: &Preconditions,
     current: Option<&T>,
 ) -> Result<(), Refusal> {
@@ -81,23 +79,22 @@ pub(super) fn require<T: Into<Resource> + Clone>(
              as \"7\". Read the resource first.",
         ));
     }
-    check(preconditions, current)
+    check_preconditions(preconditions, current)
 }
 
-/// The same of a command that works without.
-pub(super) fn check<T: Into<Resource> + Clone>(
+/// Checks the preconditions of a command that a client may give without preconditions.
+pub(super) fn check_preconditions<T: Into<Resource> + Clone>(
     preconditions: &Preconditions,
     current: Option<&T>,
 ) -> Result<(), Refusal> {
     let current: Option<Resource> = current.cloned().map(Into::into);
     if preconditions.hold_for(current.as_ref().map(Resource::version)) {
-        Ok(())
-    } else {
-        Err(Refusal::PreconditionFailed(current.map(Box::new)))
+        return Ok(());
     }
+    Err(Refusal::PreconditionFailed(current.map(Box::new)))
 }
 
-/// Returns the next version of a changed animal.
+/// Returns a changed animal with its next version, and the time of the change.
 pub(super) fn next_version(pet: StorePet, now: Timestamp) -> StorePet {
     StorePet {
         version: pet.version + 1,
@@ -106,6 +103,7 @@ pub(super) fn next_version(pet: StorePet, now: Timestamp) -> StorePet {
     }
 }
 
+/// Returns the refusal of a command that the present state does not allow. `message` names the state, and what is possible.
 pub(super) fn invalid_transition(
     message: String,
     current: &(impl Into<Resource> + Clone),

@@ -14,7 +14,7 @@ pub struct StorePet {
     pub id: PetId,
     pub name: PetName,
     pub category_id: i64,
-    /// Its status. A withdrawn animal keeps the status that it had.
+    /// The status. A withdrawn animal keeps the status that it had.
     pub status: PetStatus,
     /// From 1, one higher with each change that a client can see.
     pub version: i64,
@@ -22,23 +22,22 @@ pub struct StorePet {
     pub created_at: Option<Timestamp>,
     /// When it last changed; `None` if that is older than the store area.
     pub updated_at: Option<Timestamp>,
-    /// The open order for it.
+    /// The open order that reserves it.
     pub order_id: Option<OrderId>,
     /// Whether, when and why it left the catalogue.
     pub withdrawal: Option<Withdrawal>,
-    /// The values of its fields.
     pub fields: FieldValues,
     pub photos: Photos,
 }
 
 impl StorePet {
-    /// Returns an animal that is added at this time.
-    pub fn new(id: PetId, new: NewPet, now: Timestamp) -> Self {
+    /// Returns an animal in its first version, without values of fields and without photos, which is added at `now`.
+    pub fn new(id: PetId, new_pet: NewPet, now: Timestamp) -> Self {
         Self {
             id,
-            name: new.name,
-            category_id: new.category_id,
-            status: new.status,
+            name: new_pet.name,
+            category_id: new_pet.category_id,
+            status: new_pet.status,
             version: 1,
             created_at: Some(now),
             updated_at: Some(now),
@@ -49,9 +48,10 @@ impl StorePet {
         }
     }
 
-    /// Returns the animal with new values. Without `..`, so that none is forgotten. Those of its
-    /// fields depend on [`FieldSet::apply`](super::FieldSet::apply).
+    /// Returns the animal with the new values of a patch, in the same version. `fields` are all values of its fields then:
+    /// see [`FieldSet::apply`](super::FieldSet::apply).
     pub fn with_patch(&self, patch: PetPatch, fields: FieldValues) -> Self {
+        // The pattern has no `..`, so that no member is forgotten.
         let PetPatch {
             name,
             category_id,
@@ -73,12 +73,13 @@ impl StorePet {
 
     /// Returns the length of its texts, in bytes.
     pub fn length(&self) -> usize {
-        let note = self
-            .withdrawal
-            .as_ref()
-            .and_then(|withdrawal| withdrawal.note.as_ref());
-        let note = note.map_or(0, |note| note.as_str().len());
-        self.name.as_str().len() + note + self.fields.as_json().len() + self.photos.length()
+        let note_length = match &self.withdrawal {
+            Some(Withdrawal {
+                note: Some(note), ..
+            }) => note.as_str().len(),
+            _ => 0,
+        };
+        self.name.as_str().len() + note_length + self.fields.as_json().len() + self.photos.length()
     }
 }
 
@@ -87,12 +88,12 @@ impl StorePet {
 pub struct PetPatch {
     pub name: Option<PetName>,
     pub category_id: Option<i64>,
-    /// Its status. Only while no order is open.
+    /// The new status, which is only valid while the animal has no open order.
     pub status: Option<PetStatus>,
     pub fields: FieldPatch,
 }
 
-/// How an animal left the catalogue.
+/// The time and the reason for which an animal left the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withdrawal {
     pub at: Timestamp,
@@ -106,7 +107,7 @@ words! {
         Transferred = "transferred",
         Reclaimed = "reclaimed",
         Mistake = "mistake",
-        /// Anything else, which the note can explain.
+        /// Another reason, which the note can explain.
         Other = "other",
     }
 }

@@ -7,16 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Act, ActType, ChangeType, Label, Patch};
 use crate::words::{Word, words};
 
-/// An endpoint of others, as the interface shows it.
+/// An endpoint that gets messages about changes, as the interface shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// Given by the store, and never given again.
     pub id: i64,
     pub url: String,
-    /// Which changes are sent; `None` for all.
+    /// The types of the changes that are sent; `None` for all types.
     pub types: Option<Vec<Word<ChangeType>>>,
     pub description: Option<Label>,
-    /// Why nothing is sent; `None` if it is enabled.
+    /// The reason why nothing is sent; `None` if the webhook is enabled.
     pub disabled: Option<DisabledReason>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -25,9 +25,9 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// How many there can be.
+    /// The maximum number of webhooks of a store.
     pub const MAX: i64 = 100;
-    /// How many test messages may wait. More can, if several are added at the same moment.
+    /// The number of test messages that may wait. A few more can wait if several are added at the same moment.
     pub const MAX_TESTS: i64 = 64;
 
     /// Whether changes of this type are sent.
@@ -35,13 +35,13 @@ impl Webhook {
         self.types.as_ref().is_none_or(|types| types.contains(kind))
     }
 
-    /// Returns the types as a store keeps them.
+    /// Returns the types in the form in which a store keeps them: `pet.added pet.changed`.
     pub fn types_text(&self) -> Option<String> {
         let types = self.types.as_ref()?;
         Some(types.iter().map(Word::as_str).collect::<Vec<_>>().join(" "))
     }
 
-    /// Returns the types in such a text, also those of a later release.
+    /// Parses the types in the text of [`Webhook::types_text`], also types of a later release.
     pub fn parse_types(text: &str) -> Vec<Word<ChangeType>> {
         text.split(' ').map(Word::from_name).collect()
     }
@@ -49,7 +49,7 @@ impl Webhook {
 
 words! {
     pub enum DisabledReason {
-        /// Nothing but failures for five days.
+        /// Every attempt failed for five days.
         Failures = "failures",
         /// The endpoint responded with 410.
         Gone = "gone",
@@ -59,13 +59,12 @@ words! {
 }
 
 impl DisabledReason {
-    /// Returns the type in the audit trail when the service disables a webhook for this reason.
+    /// Returns the act in the audit trail when the service disables a webhook for this reason.
     pub fn act(self, webhook: i64) -> Act {
-        let details = vec![("reason".into(), self.as_str().to_owned())];
-        Act {
-            details,
-            ..Act::for_webhook(ActType::WebhookDisabled, webhook)
-        }
+        let mut act = Act::for_webhook(ActType::WebhookDisabled, webhook);
+        act.details
+            .push(("reason".into(), self.as_str().to_owned()));
+        act
     }
 }
 
@@ -75,27 +74,27 @@ pub struct StoredWebhook {
     /// The part that the interface shows.
     pub webhook: Webhook,
     pub secrets: SealedSecrets,
-    /// How far its messages are.
+    /// The progress of its messages.
     pub progress: DeliveryProgress,
     /// The process that sends them.
     pub lease: Lease,
 }
 
 impl StoredWebhook {
-    /// How long messages are also signed with a replaced secret.
+    /// The time during which messages are also signed with a replaced secret.
     pub const SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
+    /// Replaces the encrypted secret.
     pub fn rotate_secret(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
         let until = now.checked_add(Self::SECRET_OVERLAP).unwrap_or(now);
-        let previous = Some((self.secrets.current.clone(), until));
         let secrets = SealedSecrets {
             current: secret,
-            previous,
+            previous: Some((self.secrets.current.clone(), until)),
         };
         Self::change(self.webhook.clone(), secrets, None, now)
     }
 
-    /// Returns the webhook with other values; `None` if they are the same.
+    /// Changes values of the webhook; `None` if it already has these values.
     pub fn patch(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         let mut after = self.webhook.clone();
         after.url = patch.url.unwrap_or(after.url);
@@ -104,11 +103,13 @@ impl StoredWebhook {
         if patch.disable {
             after.disabled = after.disabled.or(Some(DisabledReason::Request));
         }
-        let is_same = after == self.webhook;
-        (!is_same).then(|| Self::change(after, self.secrets.clone(), None, now))
+        if after == self.webhook {
+            return None;
+        }
+        Some(Self::change(after, self.secrets.clone(), None, now))
     }
 
-    /// Returns the webhook, enabled; `None` if it is already.
+    /// Enables the webhook; `None` if it is enabled already.
     pub fn enable(
         &self,
         restart: RestartPoint,
@@ -127,16 +128,20 @@ impl StoredWebhook {
         ))
     }
 
-    /// Returns the webhook, disabled; `None` if it is already.
+    /// Disables the webhook; `None` if it is disabled already.
     pub fn disable(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
+        if self.webhook.disabled.is_some() {
+            return None;
+        }
         let after = Webhook {
             disabled: Some(reason),
             ..self.webhook.clone()
         };
-        let is_enabled = self.webhook.disabled.is_none();
-        is_enabled.then(|| Self::change(after, self.secrets.clone(), None, now).1)
+        let (_, change) = Self::change(after, self.secrets.clone(), None, now);
+        Some(change)
     }
 
+    /// Returns the next version of the webhook, and the change that stores it.
     fn change(
         mut after: Webhook,
         secrets: SealedSecrets,
@@ -145,18 +150,16 @@ impl StoredWebhook {
     ) -> (Webhook, WebhookChange) {
         after.version += 1;
         after.updated_at = now;
-        (
-            after.clone(),
-            WebhookChange::Change {
-                after,
-                secrets,
-                restart,
-            },
-        )
+        let change = WebhookChange::Change {
+            after: after.clone(),
+            secrets,
+            restart,
+        };
+        (after, change)
     }
 }
 
-/// The values of a webhook to change.
+/// New values of a webhook. `None` keeps the present value.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookPatch {
     pub url: Option<String>,
@@ -168,43 +171,45 @@ pub struct WebhookPatch {
 /// The encrypted secrets of a webhook. The store cannot read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSecrets {
-    /// With which every message is signed.
+    /// The secret with which every message is signed.
     pub current: Vec<u8>,
-    /// The secret before it, and until when messages are also signed with it.
+    /// The secret before the current one, and the time until which messages are also signed with it.
     pub previous: Option<(Vec<u8>, Timestamp)>,
 }
 
-/// How far the messages of a webhook are.
+/// The progress of the messages of a webhook through the log of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeliveryProgress {
-    /// Each change up to this number was delivered, or waits ([`WaitingMessage`]), or is not wanted.
+    /// The number of a change. Each change up to it was delivered, or waits ([`WaitingMessage`]), or has a type that is not
+    /// sent.
     pub cursor: i64,
-    /// The number of the last change up to there that became a message.
+    /// The number of the last change up to `cursor` that became a message.
     pub last: Option<i64>,
-    /// Since when every attempt failed; `None` if the last one succeeded.
+    /// The time since which every attempt has failed; `None` if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
 }
 
-/// Which process sends the messages of a webhook. A process that sees the same lease for a while
-/// takes it; so no clock needs to agree with another one.
+/// The lease of the process that sends the messages of a webhook. Another process that sees the same
+/// lease for a while takes it, so no clock needs to agree with another clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lease {
-    /// A random number of the process; 0 for none.
+    /// A random number of the process; 0 if no process has the lease.
     pub holder: i64,
     /// One higher with each renewal.
     pub beat: i64,
 }
 
-/// A message that failed, or waits behind one that did.
+/// A message that failed, or that waits for a failed message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitingMessage {
+    /// The number of its change.
     pub seq: i64,
     /// The number of the change of the message before it.
     pub previous: Option<i64>,
-    /// Messages of one lane are delivered in order; `None` for one that waits for no other.
+    /// The lane, whose messages are delivered in order, such as `pet:7`; `None` for a message that waits for no other message.
     pub lane: Option<String>,
     pub failures: u32,
-    /// When it is due; `None` if it waits behind another one.
+    /// The time of the next attempt; `None` if it waits for another message.
     pub due_at: Option<Timestamp>,
 }
 
@@ -212,7 +217,7 @@ pub struct WaitingMessage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestMessage {
     pub webhook: i64,
-    /// Its `webhook-id`.
+    /// The `webhook-id` of the message.
     pub message_id: String,
 }
 
@@ -223,7 +228,7 @@ pub struct Attempt {
     pub message_id: String,
     pub at: Timestamp,
     pub status: Option<u16>,
-    /// How long it took, in milliseconds.
+    /// The duration of the attempt, in milliseconds.
     pub duration_ms: i64,
     pub error: Option<String>,
 }
@@ -236,45 +241,47 @@ pub enum WebhookChange {
     Change {
         after: Webhook,
         secrets: SealedSecrets,
-        /// Where to continue if it was disabled.
+        /// The place where an enabled webhook continues.
         restart: Option<RestartPoint>,
     },
-    /// Deletes it with everything that waits for it.
+    /// Deletes the webhook with the messages that wait for it.
     Delete {
         id: i64,
         version: i64,
     },
-    /// Lets a service send this message.
+    /// Adds a test message, which a process then sends.
     Test(TestMessage),
     /// Changes nothing, but remembers the response.
     Nothing,
 }
 
-/// Where an enabled webhook continues.
+/// The place in the log of changes where an enabled webhook continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestartPoint {
-    /// Where it stopped. What waits is due at once.
+    /// The place where it stopped. Messages that wait are due at this time.
     Resume(Timestamp),
-    /// After this change. What waits is dropped.
+    /// The place after the change with this number. Messages that wait are dropped.
     From(i64),
 }
 
-/// The work of a process for a webhook whose lease it has.
+/// The results of a process that sends the messages of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryUpdate {
     pub webhook: i64,
-    /// The lease that must be in the store.
+    /// The lease that the process saw. Nothing is saved if the store has another one.
     pub seen_lease: Lease,
     /// The lease from now on.
     pub lease: Lease,
-    /// `None` if it only takes the lease.
+    /// The new progress; `None` if the process only takes the lease.
     pub progress: Option<DeliveryProgress>,
-    /// Messages that wait, new or changed.
+    /// The messages that wait, if they are new or changed.
     pub waiting: Vec<WaitingMessage>,
+    /// The numbers of the changes whose messages wait no longer.
     pub done: Vec<i64>,
-    /// In the order in which they ended.
+    /// The attempts in the order in which they ended.
     pub attempts: Vec<Attempt>,
-    /// Attempts from before this time are deleted.
+    /// The time before which attempts are deleted.
     pub forget_before: Option<Timestamp>,
+    /// The reason and the time if the webhook is disabled.
     pub disable: Option<(DisabledReason, Timestamp)>,
 }

@@ -1,38 +1,61 @@
-//! Texts of others, as people can read them.
+//! Texts of strangers, in a form that people can read.
 
-/// How many characters of a name a list shows.
+/// The maximum length of a name in a list, in characters.
 pub const SHORT_LENGTH: usize = 60;
 
-/// How many characters of a text its own page shows.
+/// The maximum length of a text on its own page, in characters.
 pub const LONG_LENGTH: usize = 1000;
 
-/// Returns a text as people can read it: without control characters, which could hide or reorder
-/// what follows, and at most so many characters.
-pub fn readable(text: &str, longest: usize) -> String {
-    // Most texts. All bytes of one, because processors look at 16 at once if none ends the search.
-    let is_plain = |text: &&str| {
-        text.bytes()
-            .fold(true, |is, byte| is & matches!(byte, b' '..=b'~'))
-    };
-    if let Some(begin) = text.get(..text.len().min(longest)).filter(is_plain) {
-        let is_whole = begin.len() == text.len();
-        return if is_whole {
-            text.to_owned()
+/// Returns a text as people can read it: with spaces for line ends, without control characters, which could hide or
+/// reorder what follows, and with at most `max_length` characters.
+///
+/// ```
+/// use petstore_domain::text::readable::readable;
+///
+/// assert_eq!(readable("Lucky\nLuke", 60), "Lucky Luke");
+/// assert_eq!(readable("Lucky Luke", 5), "Lucky…");
+/// ```
+pub fn readable(text: &str, max_length: usize) -> String {
+    let is_cut = text.len() > max_length;
+    // Most texts are plain: then each byte is a character.
+    if let Some(beginning) = text.get(..text.len().min(max_length))
+        && is_plain(beginning)
+    {
+        return if is_cut {
+            [beginning, "…"].concat()
         } else {
-            [begin, "…"].concat()
+            text.to_owned()
         };
     }
-    let visible = |character: char| match character {
+
+    let mut readable_text: String = text
+        .chars()
+        .take(max_length)
+        .map(readable_character)
+        .collect();
+    if text.chars().nth(max_length).is_some() {
+        readable_text.push('…');
+    }
+    readable_text
+}
+
+/// Whether all characters of a text are visible ASCII or spaces. This looks at all bytes even after one that is not,
+/// because processors look at 16 bytes at once if no byte ends the search.
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |are_plain, byte| {
+        are_plain & matches!(byte, b' '..=b'~')
+    })
+}
+
+/// Returns a space for a line end or a tab, and U+FFFD for another control character and for a character that changes the
+/// direction of text.
+fn readable_character(character: char) -> char {
+    match character {
         '\t' | '\n' | '\r' => ' ',
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        other if other.is_control() => '\u{fffd}',
-        other => other,
-    };
-    let mut shown: String = text.chars().take(longest).map(visible).collect();
-    if text.chars().nth(longest).is_some() {
-        shown.push('…');
+        control if control.is_control() => '\u{fffd}',
+        visible => visible,
     }
-    shown
 }
 
 /// Whether people see anything of a text: a character that is neither a space nor ignored by fonts

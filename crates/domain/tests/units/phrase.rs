@@ -205,9 +205,9 @@ fn a_value_has_a_key_for_each_of_its_first_words() {
 #[test]
 fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     let fields = fields();
-    let found = |ends, born: &str| {
+    let found = |ends: [Option<&str>; 2], born: &str| {
         let query = PetQuery {
-            dates: Some(fields.date_range("born", ends).unwrap()),
+            dates: Some(fields.date_range("born", ends[0], ends[1]).unwrap()),
             ..Default::default()
         };
         let name = PetName::new("Luna".to_owned()).unwrap();
@@ -228,7 +228,10 @@ fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     assert_eq!(found([None, to]), [true, true, true, false, true, false]);
     assert_eq!(found([None, None]), [true; 6]);
     assert_eq!(found([to, from]), [false; 6]);
-    let problem = |name, ends| match fields.date_range(name, ends).unwrap_err() {
+    let problem = |name, ends: [Option<&str>; 2]| match fields
+        .date_range(name, ends[0], ends[1])
+        .unwrap_err()
+    {
         FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem) => problem,
     };
     assert!(problem("nothing", [None, to]).starts_with("No field has the name \"nothing\"."));

@@ -6,10 +6,10 @@ use petstore_domain::{
     PetId, PetName, PetStatus,
     store_area::{
         AltText, Category, Change, ChangeType, Command, Contact, Decimal, FieldDefinition,
-        FieldKind, FieldName, FieldPatch, FieldSet, FieldValue, Focus, Given, Label, NewOrder,
-        NewPhoto, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms,
-        PHOTOS_COME_BACK_WITHIN, Patch, PetPatch, PhotoId, PhotoPatch, Preconditions, Present,
-        Reason, Refusal, Resource, Reversal, StorePet, WithdrawalReason, decide,
+        FieldKind, FieldName, FieldPatch, FieldSet, FieldValue, Focus, Label, NewOrder, NewPhoto,
+        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PHOTOS_COME_BACK_WITHIN, Patch,
+        PetPatch, PhotoId, PhotoPatch, Preconditions, PresentState, Reason, Refusal,
+        RequestedValue, Resource, Reversal, StorePet, UniqueValueOwner, WithdrawalReason, decide,
     },
 };
 
@@ -24,7 +24,7 @@ const DEFAULT_END: i64 = NOW + 1_000;
 /// A store with one animal and one order, in which commands are carried out.
 #[derive(Clone)]
 pub(super) struct Shop {
-    pub(super) present: Present,
+    pub(super) present: PresentState,
     now: i64,
 }
 
@@ -86,7 +86,7 @@ impl Shop {
 
     /// Reverts an act that was made at [`NOW`], and returns the types of the changes.
     fn revert(&mut self, act: &[Change]) -> Result<Vec<ChangeType>, Refusal> {
-        let reversals = Reversal::of_act(act, second(NOW), second(DEFAULT_END))?;
+        let reversals = Reversal::from_act(act, second(NOW), second(DEFAULT_END))?;
         let mut kinds = Vec::new();
         for reversal in reversals {
             let decision = decide(&Command::Revert(reversal), &self.present, second(self.now))?;
@@ -121,7 +121,7 @@ fn order_id() -> OrderId {
 }
 
 fn given(name: &str, value: &str) -> FieldPatch {
-    let given = Given::Set(FieldValue::Text(value.to_owned()));
+    let given = RequestedValue::Set(FieldValue::Text(value.to_owned()));
     FieldPatch::from([(name.to_owned(), given)])
 }
 
@@ -150,7 +150,7 @@ fn restore() -> Command {
 }
 
 fn place(terms: OrderTerms) -> Command {
-    Command::PlaceOrder(NewOrder::of(pet_id(), terms))
+    Command::PlaceOrder(NewOrder::new(pet_id(), terms))
 }
 
 fn complete(price: Patch<Decimal>) -> Command {
@@ -201,7 +201,7 @@ fn timeless(pet: &StorePet) -> StorePet {
         updated_at: None,
         ..pet.clone()
     };
-    if let Some(withdrawal) = &mut pet.withdrawn {
+    if let Some(withdrawal) = &mut pet.withdrawal {
         withdrawal.at = second(0);
     }
     pet
@@ -442,7 +442,10 @@ fn a_value_from_before_must_be_valid_and_free_now() {
         .unwrap();
 
     let mut taken = shop.clone();
-    taken.present.owners.insert((key, PetId::new(8).unwrap()));
+    taken.present.owners.insert(UniqueValueOwner {
+        key,
+        pet: PetId::new(8).unwrap(),
+    });
     assert!(matches!(
         taken.revert(&act),
         Err(Refusal::DuplicateValue { .. })
@@ -532,7 +535,7 @@ fn a_deleted_or_turned_photo_comes_back_also_after_other_changes_but_once() {
     let turned = Command::ReplacePhoto {
         id: pet_id(),
         photo: PhotoId(2),
-        by: new_photo(4),
+        replacement: new_photo(4),
     };
     let described = PhotoPatch {
         alt: Patch::Set(AltText::new("On a chair".to_owned()).unwrap()),
@@ -563,7 +566,7 @@ fn a_deleted_photo_comes_back_while_its_files_are_there() {
     late.now = NOW + within - 1;
     late.revert(&act).unwrap();
 
-    let mut reversals = Reversal::of_act(&act, second(NOW), second(DEFAULT_END)).unwrap();
+    let mut reversals = Reversal::from_act(&act, second(NOW), second(DEFAULT_END)).unwrap();
     for lost in reversals[0].lost_photos() {
         lost.has_files = false;
     }

@@ -1,4 +1,4 @@
-//! Which column of a CSV file is which member of an animal.
+//! The header of a CSV file, which says which column is which member of an animal.
 
 use std::str::FromStr;
 
@@ -8,16 +8,16 @@ use petstore_domain::{
     text,
 };
 
-use super::row::{CATEGORY, CATEGORY_ID, ID, Labels, NAME, STATUS, quoted};
+use super::row::{CATEGORY, CATEGORY_ID, ID, Labels, NAME, STATUS, quote_beginning};
 
-/// The members of an animal that a file can have.
-const KNOWN: [&str; 4] = [NAME, CATEGORY_ID, STATUS, ID];
+/// The members of an animal that a file can have, in the order of [`Columns::from_header`].
+const MEMBERS: [&str; 4] = [NAME, CATEGORY_ID, STATUS, ID];
 
-/// How many headings an error shows at most.
-const SHOWN: usize = 50;
+/// The maximum number of headings in an error.
+const MAX_HEADINGS_IN_MESSAGE: usize = 50;
 
-/// How similar a heading must be to a name for an error to suggest the name: 1 for the same.
-const SIMILAR: f64 = 0.5;
+/// The similarity that a heading and a name must have for an error to suggest the name: 1 for equal texts.
+const MIN_SIMILARITY: f64 = 0.5;
 
 /// The meaning of the headings of a CSV file, besides the names of members.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub struct Headings {
     /// The labels of the categories of the store, for a column `category`.
     pub labels: Labels,
     /// Headings of the file that stand for a member.
-    pub mapped: Vec<Mapping>,
+    pub mappings: Vec<Mapping>,
     /// Whether columns with other headings are ignored.
     pub ignores_unknown: bool,
 }
@@ -40,21 +40,24 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Why these cannot be used together, if so.
-    pub fn conflict(all: &[Self]) -> Option<String> {
-        let (at, Self { heading, name }) = all.iter().enumerate().find(|(at, one)| {
-            all[..*at]
-                .iter()
-                .any(|other| other.heading == one.heading || other.name == one.name)
-        })?;
-        let what = if all[..at].iter().any(|other| other.name == *name) {
-            name
-        } else {
-            heading
-        };
-        Some(format!(
-            "--map has {what:?} twice; a column has one name, and a name has one column"
-        ))
+    /// Returns the problem of mappings that cannot be used together, if they have one.
+    pub fn conflict(mappings: &[Self]) -> Option<String> {
+        for (index, mapping) in mappings.iter().enumerate() {
+            let earlier = &mappings[..index];
+            let is_name_repeated = earlier.iter().any(|other| other.name == mapping.name);
+            let is_heading_repeated = earlier.iter().any(|other| other.heading == mapping.heading);
+            let repeated_text = if is_name_repeated {
+                &mapping.name
+            } else if is_heading_repeated {
+                &mapping.heading
+            } else {
+                continue;
+            };
+            return Some(format!(
+                "--map has {repeated_text:?} twice; a column has one name, and a name has one column"
+            ));
+        }
+        None
     }
 }
 
@@ -66,205 +69,284 @@ impl FromStr for Mapping {
         let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
             format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {names}")
         })?;
-        let member = KNOWN
+        let name_key = text::heading_key(name);
+        let member = MEMBERS
             .into_iter()
-            .find(|known| text::heading_key(known) == text::heading_key(name));
-        let name = member.unwrap_or(name);
+            .find(|member| text::heading_key(member) == name_key);
         if member.is_none() && FieldName::new(name).is_none() {
             return Err(format!("{name:?} is not one of the names: {names}"));
         }
         Ok(Self {
             heading: heading.to_owned(),
-            name: name.to_owned(),
+            name: member.unwrap_or(name).to_owned(),
         })
     }
 }
 
-/// The position of each column in a record.
+/// The columns of a CSV file. A column is named by its position in a record, from 0.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
-    /// The headings of all columns, as messages show them.
+    /// The headings of all columns, for messages.
     pub(super) headings: Vec<String>,
     pub(super) name: usize,
     pub(super) category: usize,
-    /// If the column of the category has labels, not numbers.
+    /// The categories by their labels, if the column of the category has labels and not numbers.
     pub(super) labels: Option<Labels>,
     pub(super) status: Option<usize>,
     pub(super) id: Option<usize>,
-    pub(super) fields: Vec<(usize, FieldDefinition)>,
+    pub(super) fields: Vec<FieldColumn>,
     /// The headings of the columns that are not read, for a message.
-    pub(super) left_out: String,
+    pub(super) ignored: String,
+}
+
+/// The column of a field.
+#[derive(Debug, Clone)]
+pub(super) struct FieldColumn {
+    pub(super) position: usize,
+    pub(super) field: FieldDefinition,
 }
 
 impl Columns {
-    /// Returns the position of each column in the header, or what is wrong with the header.
-    pub(super) fn of(
+    /// Returns the columns of a header, or what is wrong with the header.
+    ///
+    /// In the header `Name,Category ID,Breed`, the name is column 0, the number of the category is column 1, and a field
+    /// with the name or the label `breed` is column 2.
+    pub(super) fn from_header(
         header: &ByteRecord,
         with_ids: bool,
         headings: &Headings,
     ) -> Result<Self, String> {
         let texts: Vec<_> = header.iter().map(String::from_utf8_lossy).collect();
         let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let mut mapped = headings
-            .mapped
-            .iter()
-            .map(|mapping| mapping.heading.as_str());
-        if let Some(absent) = mapped.find(|heading| !texts.contains(heading)) {
-            return Err(format!(
-                "the header has no column {absent:?}, which --map names; it has {}",
-                list(&texts, |heading| quoted(heading))
-            ));
-        }
         let names = headings.names();
-        let absent = |mapping: &&Mapping| !names.contains(&mapping.name.as_str());
-        if let Some(Mapping { name, .. }) = headings.mapped.iter().find(absent) {
-            let all = names.join(", ");
-            return Err(format!(
-                "--map names {name:?}, which is no field of the store; names: {all}"
-            ));
-        }
-        let mut found = vec![None; names.len()];
-        let mut unknown = Vec::new();
-        for (at, &text) in texts.iter().enumerate() {
-            let Some(member) = headings.member(&names, text)? else {
-                unknown.push(text);
-                continue;
-            };
-            if let Some(first) = found[member].replace(at) {
-                let first = texts[first];
-                let name = names[member];
-                return Err(if first == text {
-                    format!("the column {text:?} appears twice")
-                } else {
-                    format!("both {first:?} and {text:?} are the column {name}; remove one of them")
+        headings.check_mappings(&texts, &names)?;
+        let NamedColumns {
+            positions,
+            mut unknown,
+        } = headings.assign(&texts, &names)?;
+
+        let mut fields = Vec::new();
+        for (field, position) in headings.fields.iter().zip(&positions[MEMBERS.len()..]) {
+            if let Some(position) = *position {
+                fields.push(FieldColumn {
+                    position,
+                    field: field.clone(),
                 });
             }
         }
-        let of_fields = found[KNOWN.len()..].iter().zip(&headings.fields);
-        let fields = of_fields
-            .filter_map(|(at, field)| Some(((*at)?, field.clone())))
-            .collect();
-        let label = found
-            .get(KNOWN.len() + headings.fields.len())
+        let [name, category_number, status, id] =
+            [positions[0], positions[1], positions[2], positions[3]];
+        let category_label = positions
+            .get(MEMBERS.len() + headings.fields.len())
             .copied()
             .flatten();
-        let [name, number, status, id] = [found[0], found[1], found[2], found[3]];
-        unknown.extend(number.and(label).map(|label| texts[label]));
+        // Of two columns with the category, only the number is read.
+        if category_number.is_some()
+            && let Some(position) = category_label
+        {
+            unknown.push(texts[position]);
+        }
+
         if !headings.ignores_unknown && !unknown.is_empty() {
-            return Err(unknown_columns(&unknown, &names, &found));
+            return Err(unknown_columns_error(&unknown, &names, &positions));
         }
-        let missing = |column| format!("the header has no column {column:?}");
         if with_ids && id.is_none() {
-            return Err(missing(ID));
+            return Err(missing_column_error(ID));
         }
-        let no_category = || {
-            missing(CATEGORY_ID)
-                + "; add it with the number of each animal's category, or add category with its label, \
-                 or name the column that has one of them with --map 'HEADING=categoryId' or --map \
-                 'HEADING=category'"
+        let name = name.ok_or_else(|| missing_column_error(NAME))?;
+        let category = category_number
+            .or(category_label)
+            .ok_or_else(missing_category_error)?;
+        let labels = match category_number {
+            Some(_) => None,
+            None => Some(headings.labels.clone()),
         };
         Ok(Self {
-            headings: texts
-                .iter()
-                .map(|heading| heading.trim().to_owned())
-                .collect(),
-            name: name.ok_or_else(|| missing(NAME))?,
-            category: number.or(label).ok_or_else(no_category)?,
-            labels: number.is_none().then(|| headings.labels.clone()),
+            headings: texts.iter().map(|text| text.trim().to_owned()).collect(),
+            name,
+            category,
+            labels,
             status,
-            id: id.filter(|_| with_ids),
+            id: if with_ids { id } else { None },
             fields,
-            left_out: list(&unknown, |heading| quoted(heading)),
+            ignored: list_headings(&unknown, |heading| quote_beginning(heading)),
         })
     }
 }
 
+fn missing_column_error(column: &str) -> String {
+    format!("the header has no column {column:?}")
+}
+
+fn missing_category_error() -> String {
+    missing_column_error(CATEGORY_ID)
+        + "; add it with the number of each animal's category, or add category with its label, \
+           or name the column that has one of them with --map 'HEADING=categoryId' or --map \
+           'HEADING=category'"
+}
+
+/// The columns with a name, and the others.
+struct NamedColumns<'t> {
+    /// The column of each of [`Headings::names`].
+    positions: Vec<Option<usize>>,
+    /// The headings of the columns that stand for nothing.
+    unknown: Vec<&'t str>,
+}
+
 impl Headings {
-    /// Returns the names of all members and fields, and that of the label of a category, unless a
+    /// Returns the names of all members and fields, and the name of the label of a category, unless a
     /// field has it.
     fn names(&self) -> Vec<&str> {
-        let fields: Vec<&str> = self
-            .fields
-            .iter()
-            .map(|field| field.name.as_str())
-            .collect();
-        let label = Some(CATEGORY).filter(|label| !fields.contains(label));
-        KNOWN.into_iter().chain(fields).chain(label).collect()
+        let mut names = MEMBERS.to_vec();
+        names.extend(self.fields.iter().map(|field| field.name.as_str()));
+        if !names.contains(&CATEGORY) {
+            names.push(CATEGORY);
+        }
+        names
     }
 
-    /// Returns the position in `names`, which are [`Self::names`], of what a heading stands for, or
+    /// Checks that each mapping has a heading of the file, and a name of [`Self::names`].
+    fn check_mappings(&self, texts: &[&str], names: &[&str]) -> Result<(), String> {
+        for Mapping { heading, .. } in &self.mappings {
+            if !texts.contains(&heading.as_str()) {
+                return Err(format!(
+                    "the header has no column {heading:?}, which --map names; it has {}",
+                    list_headings(texts, |text| quote_beginning(text))
+                ));
+            }
+        }
+        for Mapping { name, .. } in &self.mappings {
+            if !names.contains(&name.as_str()) {
+                return Err(format!(
+                    "--map names {name:?}, which is no field of the store; names: {}",
+                    names.join(", ")
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Assigns the columns of a header to the names, which are [`Self::names`]. Rejects two columns with one name.
+    fn assign<'t>(&self, texts: &[&'t str], names: &[&str]) -> Result<NamedColumns<'t>, String> {
+        let mut positions = vec![None; names.len()];
+        let mut unknown = Vec::new();
+        for (position, &text) in texts.iter().enumerate() {
+            let Some(member) = self.find_member(names, text)? else {
+                unknown.push(text);
+                continue;
+            };
+            if let Some(first_position) = positions[member].replace(position) {
+                let first_text = texts[first_position];
+                let name = names[member];
+                if first_text == text {
+                    return Err(format!("the column {text:?} appears twice"));
+                }
+                return Err(format!(
+                    "both {first_text:?} and {text:?} are the column {name}; remove one of them"
+                ));
+            }
+        }
+        Ok(NamedColumns { positions, unknown })
+    }
+
+    /// Returns the position in `names`, which are [`Self::names`], of the name for which a heading stands, or
     /// why this is not certain. Without a mapping, case and space do not count.
-    fn member(&self, names: &[&str], heading: &str) -> Result<Option<usize>, String> {
-        let mapped = self
-            .mapped
+    fn find_member(&self, names: &[&str], heading: &str) -> Result<Option<usize>, String> {
+        let mapping = self
+            .mappings
             .iter()
             .find(|mapping| mapping.heading == heading);
-        let name = mapped.map_or(heading, |mapping| &mapping.name);
-        if let Some(exactly) = names.iter().position(|&known| known == name) {
-            return Ok(Some(exactly));
+        let exact_name = mapping.map_or(heading, |mapping| &mapping.name);
+        if let Some(position) = names.iter().position(|&name| name == exact_name) {
+            return Ok(Some(position));
         }
+
         let key = text::heading_key(heading);
-        let label = |at: usize| self.fields.get(at.checked_sub(KNOWN.len())?);
-        let mut meant = names.iter().enumerate().filter(|(at, name)| {
-            let is_label =
-                label(*at).is_some_and(|field| text::heading_key(field.label.as_str()) == key);
-            is_label || text::heading_key(name) == key
+        let mut matches = (0..names.len()).filter(|&position| {
+            text::heading_key(names[position]) == key || self.has_label(position, &key)
         });
-        let first = meant.next();
+        let Some(first) = matches.next() else {
+            return Ok(None);
+        };
         // A field can have the name of a member, which comes first.
-        if let (Some((_, one)), Some((_, other))) = (first, meant.next())
-            && one != other
+        if let Some(second) = matches.next()
+            && names[first] != names[second]
         {
+            let first_name = names[first];
+            let second_name = names[second];
             return Err(format!(
-                "the column {heading:?} can be {one} or {other}; say which with --map \
-                 '{heading}={one}'"
+                "the column {heading:?} can be {first_name} or {second_name}; say which with --map \
+                 '{heading}={first_name}'"
             ));
         }
-        Ok(first.map(|(at, _)| at))
+        Ok(Some(first))
+    }
+
+    /// Whether the name at this position is the name of a field with this label.
+    fn has_label(&self, position: usize, label_key: &str) -> bool {
+        position
+            .checked_sub(MEMBERS.len())
+            .and_then(|index| self.fields.get(index))
+            .is_some_and(|field| text::heading_key(field.label.as_str()) == label_key)
     }
 }
 
-/// Returns the error for columns that stand for nothing. `found` are the members that other columns
-/// are.
-fn unknown_columns(unknown: &[&str], names: &[&str], found: &[Option<usize>]) -> String {
-    for (separator, name) in [(';', "semicolons"), ('\t', "tabs")] {
+/// Returns the error for columns that stand for nothing. `positions` has the column of each name, if there is one.
+fn unknown_columns_error(unknown: &[&str], names: &[&str], positions: &[Option<usize>]) -> String {
+    for (separator, plural) in [(';', "semicolons"), ('\t', "tabs")] {
         if unknown.iter().any(|heading| heading.contains(separator)) {
             return format!(
-                "the fields seem to be separated by {name}; petstore reads fields separated by \
+                "the fields seem to be separated by {plural}; petstore reads fields separated by \
                  commas: save the file with commas"
             );
         }
     }
-    let missing = || {
-        names
-            .iter()
-            .zip(found)
-            .filter(|(_, at)| at.is_none())
-            .map(|(name, _)| *name)
-    };
-    let suggested = |heading: &&str| {
-        let lower = heading.to_lowercase();
-        let likeness = |name: &str| strsim::sorensen_dice(&lower, &name.to_lowercase());
-        let closest = missing().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-        let closest = closest.filter(|name| likeness(name) >= SIMILAR);
-        let suggestion = closest.map(|name| format!(" (perhaps --map '{heading}={name}')"));
-        format!("{}{}", quoted(heading), suggestion.unwrap_or_default())
-    };
+
+    let missing_names: Vec<&str> = names
+        .iter()
+        .zip(positions)
+        .filter(|(_, position)| position.is_none())
+        .map(|(name, _)| *name)
+        .collect();
+    let columns = list_headings(unknown, |heading| {
+        let quoted_heading = quote_beginning(heading);
+        match most_similar_name(heading, &missing_names) {
+            Some(name) => format!("{quoted_heading} (perhaps --map '{heading}={name}')"),
+            None => quoted_heading,
+        }
+    });
     format!(
-        "the header has unknown columns: {}; petstore reads {}. Name each column with --map \
+        "the header has unknown columns: {columns}; petstore reads {}. Name each column with --map \
          'HEADING=NAME', or leave them out with --ignore-unknown-columns",
-        list(unknown, suggested),
         names.join(", ")
     )
 }
 
-fn list(headings: &[&str], show: impl Fn(&&str) -> String) -> String {
-    let more = headings.len().saturating_sub(SHOWN);
-    let listed: Vec<_> = headings.iter().take(SHOWN).map(show).collect();
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
-    format!("{}{more}", listed.join(", "))
+/// Returns the name that a heading such as `categorie` probably stands for, if one is similar enough.
+fn most_similar_name<'n>(heading: &str, names: &[&'n str]) -> Option<&'n str> {
+    let heading = heading.to_lowercase();
+    let mut best_name = None;
+    let mut best_similarity = MIN_SIMILARITY;
+    for &name in names {
+        let similarity = strsim::sorensen_dice(&heading, &name.to_lowercase());
+        if similarity >= best_similarity {
+            best_name = Some(name);
+            best_similarity = similarity;
+        }
+    }
+    best_name
+}
+
+/// Returns the first headings, each as `show` returns it, and the number of the others.
+fn list_headings(headings: &[&str], show: impl Fn(&str) -> String) -> String {
+    let first_headings: Vec<String> = headings
+        .iter()
+        .take(MAX_HEADINGS_IN_MESSAGE)
+        .map(|heading| show(heading))
+        .collect();
+    let list = first_headings.join(", ");
+    match headings.len().saturating_sub(MAX_HEADINGS_IN_MESSAGE) {
+        0 => list,
+        other_count => format!("{list} and {other_count} more"),
+    }
 }

@@ -1,10 +1,11 @@
 //! Animals in files, one per row, as CSV or newline-delimited JSON, which can also have orders and
 //! categories.
 //!
-//! Reading takes constant memory, and is strict: input that is ambiguous, or would lose something,
+//! Reading takes constant memory, and is strict: input that is ambiguous, or that would lose data,
 //! is rejected with the reason.
 
 mod csv;
+mod csv_writer;
 mod header;
 mod ndjson;
 mod resources;
@@ -18,11 +19,11 @@ use std::{ffi::OsStr, path::Path};
 use petstore_domain::words::words;
 
 pub use self::{
-    csv::CsvWriter,
+    csv_writer::CsvWriter,
     header::{Headings, Mapping},
     ndjson::NdjsonWriter,
-    row::{InvalidRow, Labels, RawRow, ReadError, Row, Rows, Writer, add_label, quoted},
-    seen_ids::SeenIds,
+    row::{InvalidRow, Labels, RawRow, ReadError, Row, Rows, Writer, add_label, quote_beginning},
+    seen_ids::{KeyHolder, SeenIds},
     source::Source,
     table::{Table, TableLimits, TableProblem, TableRow, read_table},
 };
@@ -38,13 +39,11 @@ words! {
 }
 
 impl Format {
-    /// Returns the format that the file name extension indicates.
-    pub fn of(path: &Path) -> Option<Self> {
-        let ending = path
-            .extension()
-            .and_then(OsStr::to_str)?
-            .to_ascii_lowercase();
-        match ending.as_str() {
+    /// Returns the format that the file name extension indicates: CSV for `pets.csv`, NDJSON for `pets.ndjson` and
+    /// `pets.jsonl`.
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let extension = path.extension().and_then(OsStr::to_str)?;
+        match extension.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),
             "ndjson" | "jsonl" => Some(Self::Ndjson),
             _ => None,
@@ -52,7 +51,7 @@ impl Format {
     }
 }
 
-/// Reads the rows of a file from its beginning, with identifiers if `with_ids` is set. Only CSV has
+/// Returns a reader of the rows of a file from its beginning, with identifiers if `with_ids` is set. Only CSV has
 /// headings.
 pub fn read<'s>(
     source: &'s Source,
@@ -60,8 +59,8 @@ pub fn read<'s>(
     with_ids: bool,
     headings: &Headings,
 ) -> Result<Box<dyn Rows + 's>, ReadError> {
-    Ok(match format {
-        Format::Csv => Box::new(csv::CsvRows::open(source, with_ids, headings)?),
-        Format::Ndjson => Box::new(ndjson::NdjsonRows::open(source, with_ids)?),
-    })
+    match format {
+        Format::Csv => Ok(Box::new(csv::CsvRows::open(source, with_ids, headings)?)),
+        Format::Ndjson => Ok(Box::new(ndjson::NdjsonRows::open(source, with_ids)?)),
+    }
 }

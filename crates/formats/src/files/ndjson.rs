@@ -8,8 +8,8 @@ use std::{
 };
 
 use petstore_domain::{
-    NewPet, PetId, PetRef,
-    store_area::{FieldDefinition, Profile, Resource},
+    NewPet, PetId, PetName, PetRef, PetStatus,
+    store_area::{FieldDefinition, FieldPatch, Profile, Resource},
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -18,96 +18,139 @@ use super::{
     resources,
     row::{
         CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer,
-        invalid_category_id, invalid_id, invalid_status, name,
+        invalid_category_id, invalid_id, invalid_status, parse_name,
     },
-    source::{self, Bounded, MAX_ROW, Source},
+    source::{self, BoundedReader, MAX_ROW_BYTES, Source},
 };
-use crate::json::{self, members::imported};
+use crate::json::{self, members::importable};
 
-const BUFFER: usize = 64 << 10;
+/// The length of the buffer of a reader or writer, in bytes.
+const BUFFER_BYTES: usize = 64 << 10;
 
+/// A reader of the rows of a file with one JSON object on each line.
 pub(super) struct NdjsonRows<'s> {
-    reader: BufReader<Bounded<'s>>,
+    reader: BufReader<BoundedReader<'s>>,
+    /// The number of bytes that may still be read for the current line.
     allowance: Rc<Cell<u64>>,
-    /// The number of the line that was read last, and its content.
-    number: u64,
+    /// The number of the line that was read last, from 1.
+    line_number: u64,
+    /// The content of the line that was read last.
     line: Vec<u8>,
     bytes_read: u64,
     with_ids: bool,
 }
 
-/// The members of an animal, not yet parsed. Others are rejected, because a misspelt member would
+/// The members of an animal, not yet parsed. Other members are rejected, because a misspelt member would
 /// be lost.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Members<'a> {
+struct PetMembers<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow, rename = "categoryId")]
     category_id: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "given")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     status: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "given")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     fields: Option<&'a RawValue>,
 }
 
-/// Returns a member that is present, perhaps as `null`, which is not a valid status.
-fn given<'de: 'a, 'a, D: Deserializer<'de>>(value: D) -> Result<Option<&'a RawValue>, D::Error> {
-    Deserialize::deserialize(value).map(Some)
+/// Returns a member that is present, also if it is `null`, which serde would read as an absent member.
+fn keep_null<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
 }
 
-/// Returns a member that must be present, as `parse` reads it.
+/// Parses a member that must be present.
 fn required<'a, T>(
     name: &str,
     value: Option<&'a RawValue>,
     parse: impl FnOnce(&'a RawValue) -> Result<T, String>,
 ) -> Result<T, InvalidRow> {
-    let value = value.ok_or_else(|| "is missing".to_owned());
-    value
-        .and_then(parse)
-        .map_err(|reason| InvalidRow::of(name, reason))
+    match value {
+        Some(value) => parse(value).map_err(|reason| InvalidRow::in_column(name, reason)),
+        None => Err(InvalidRow::in_column(name, "is missing")),
+    }
+}
+
+/// Parses a member that can be absent.
+fn optional<'a, T>(
+    name: &str,
+    value: Option<&'a RawValue>,
+    parse: impl FnOnce(&'a RawValue) -> Result<T, String>,
+) -> Result<Option<T>, InvalidRow> {
+    match value {
+        Some(_) => required(name, value, parse).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn read_name(value: &RawValue) -> Result<PetName, String> {
+    match json::string(value) {
+        Some(text) => parse_name(text),
+        None => Err("must be a string".to_owned()),
+    }
+}
+
+fn read_category_id(value: &RawValue) -> Result<i64, String> {
+    json::integer(value).ok_or_else(|| invalid_category_id(value.get()))
+}
+
+fn read_status(value: &RawValue) -> Result<PetStatus, String> {
+    json::string(value)
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| invalid_status(value.get()))
+}
+
+fn read_id(value: &RawValue) -> Result<PetId, String> {
+    json::integer(value)
+        .and_then(importable)
+        .and_then(PetId::new)
+        .ok_or_else(|| invalid_id(value.get()))
+}
+
+fn read_fields(value: &RawValue) -> Result<FieldPatch, String> {
+    json::read_new_fields(value)
+        .ok_or_else(|| "must be an object with values that are not null".to_owned())
 }
 
 impl<'s> NdjsonRows<'s> {
     pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
-        let allowance = Rc::new(Cell::new(MAX_ROW));
-        let reader = BufReader::with_capacity(BUFFER, source.reader(&allowance));
-        let line = Vec::new();
-        let mut rows = Self {
+        let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(&allowance));
+        let byte_order_mark = "\u{FEFF}".as_bytes();
+        if reader.fill_buf()?.starts_with(byte_order_mark) {
+            reader.consume(byte_order_mark.len());
+        }
+        Ok(Self {
             reader,
             allowance,
-            number: 0,
-            line,
+            line_number: 0,
+            line: Vec::new(),
             bytes_read: 0,
             with_ids,
-        };
-        let mark = "\u{FEFF}".as_bytes();
-        if rows.reader.fill_buf()?.starts_with(mark) {
-            rows.reader.consume(mark.len());
-        }
-        Ok(rows)
+        })
     }
 
     /// Reads the next line that is not blank, if there is one.
-    fn read(&mut self) -> Result<bool, ReadError> {
+    fn read_line(&mut self) -> Result<bool, ReadError> {
         loop {
-            self.allowance.set(MAX_ROW);
-            self.number += 1;
+            self.allowance.set(MAX_ROW_BYTES);
+            self.line_number += 1;
             self.line.clear();
-            let line = self.number;
-            let read = self.reader.read_until(b'\n', &mut self.line);
-            self.bytes_read += read.map_err(|error| {
-                if source::is_row_too_long(&error) {
-                    ReadError::Format {
-                        line,
+            match self.reader.read_until(b'\n', &mut self.line) {
+                Ok(length) => self.bytes_read += length as u64,
+                Err(error) if source::is_row_too_long(&error) => {
+                    return Err(ReadError::Format {
+                        line: self.line_number,
                         reason: error.to_string(),
-                    }
-                } else {
-                    ReadError::Io(error)
+                    });
                 }
-            })? as u64;
+                Err(error) => return Err(ReadError::Io(error)),
+            }
             if self.line.is_empty() {
                 return Ok(false);
             }
@@ -117,78 +160,68 @@ impl<'s> NdjsonRows<'s> {
         }
     }
 
+    /// Returns the content of the line, or its problems.
     fn row(&self) -> Result<Row, InvalidRow> {
         let line =
-            str::from_utf8(&self.line).map_err(|_| InvalidRow::whole("the line is not UTF-8"))?;
+            str::from_utf8(&self.line).map_err(|_| InvalidRow::new("the line is not UTF-8"))?;
         // serde would accept an array of the members in their order.
         if !line.trim_start().starts_with('{') {
-            return Err(InvalidRow::whole("the line is not a JSON object"));
+            return Err(InvalidRow::new("the line is not a JSON object"));
         }
         if resources::is_tagged(line) {
             return resources::parse(line);
         }
-        let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
-            let text = error.to_string();
-            let reason = text
-                .rsplit_once(" at line ")
-                .map_or(&*text, |(reason, _)| reason);
-            let at = error.column();
-            InvalidRow::whole(format!("not a valid JSON animal, at byte {at}: {reason}"))
-        })?;
+
+        let members: PetMembers<'_> =
+            serde_json::from_str(line).map_err(|error| syntax_problem(&error))?;
         let mut problems = InvalidRow::default();
-        let name = problems.take(required(NAME, members.name, |text| {
-            json::string(text)
-                .ok_or_else(|| "must be a string".to_owned())
-                .and_then(name)
-        }));
-        let category_id = problems.take(required(CATEGORY_ID, members.category_id, |id| {
-            json::integer(id).ok_or_else(|| invalid_category_id(id.get()))
-        }));
-        let status = members.status.map(|status| {
-            problems.take(required(STATUS, Some(status), |status| {
-                let word = json::string(status).and_then(|status| status.parse().ok());
-                word.ok_or_else(|| invalid_status(status.get()))
-            }))
-        });
-        let read_id = |id: &RawValue| {
-            let known = json::integer(id).and_then(imported).and_then(PetId::new);
-            known.map(Some).ok_or_else(|| invalid_id(id.get()))
+        let pet = NewPet {
+            name: problems.take(required(NAME, members.name, read_name)),
+            category_id: problems.take(required(
+                CATEGORY_ID,
+                members.category_id,
+                read_category_id,
+            )),
+            status: problems
+                .take(optional(STATUS, members.status, read_status))
+                .unwrap_or_default(),
         };
         let id = if self.with_ids {
-            required(ID, members.id, read_id)
+            problems.take(required(ID, members.id, |value| read_id(value).map(Some)))
         } else {
-            Ok(None)
+            None
         };
-        let id = problems.take(id);
-        let fields = members.fields.map(|fields| {
-            problems.take(required(FIELDS, Some(fields), |fields| {
-                let is = "must be an object with values that are not null";
-                json::read_new_fields(fields).ok_or_else(|| is.to_owned())
-            }))
-        });
-        let pet = NewPet {
-            name,
-            category_id,
-            status: status.unwrap_or_default(),
-        };
-        problems.or(Row::Pet {
-            id,
-            pet,
-            fields: fields.unwrap_or_default(),
-        })
+        let fields = problems
+            .take(optional(FIELDS, members.fields, read_fields))
+            .unwrap_or_default();
+        problems.into_result(Row::Pet { id, pet, fields })
     }
+}
+
+/// Returns the problem of a line that is no animal, with the position of the error in place of the line of the parser,
+/// which is always 1.
+fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
+    let text = error.to_string();
+    let reason = match text.rsplit_once(" at line ") {
+        Some((reason, _)) => reason,
+        None => &text,
+    };
+    InvalidRow::new(format!(
+        "not a valid JSON animal, at byte {}: {reason}",
+        error.column()
+    ))
 }
 
 impl Rows for NdjsonRows<'_> {
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
-        if !self.read()? {
+        if !self.read_line()? {
             return Ok(None);
         }
         if !self.with_ids && str::from_utf8(&self.line).is_ok_and(resources::is_tagged) {
             let reason = "the file is an export with --all, with the ids of animals, orders and \
                           categories; import it with --keep-ids";
             return Err(ReadError::Format {
-                line: self.number,
+                line: self.line_number,
                 reason: reason.to_owned(),
             });
         }
@@ -197,7 +230,7 @@ impl Rows for NdjsonRows<'_> {
 
     fn raw_row(&self) -> io::Result<RawRow> {
         Ok(RawRow {
-            line: self.number,
+            line: self.line_number,
             text: self.line.trim_ascii_end().to_vec(),
         })
     }
@@ -207,22 +240,22 @@ impl Rows for NdjsonRows<'_> {
     }
 }
 
-/// See [`Writer`].
+/// A writer of a file with one JSON object on each line.
 pub struct NdjsonWriter<W: Write> {
     out: BufWriter<W>,
     line: Vec<u8>,
 }
 
 impl<W: Write> NdjsonWriter<W> {
-    /// Writes nothing yet.
+    /// Returns a writer, which has written nothing yet.
     pub fn new(out: W) -> Self {
         Self {
-            out: BufWriter::with_capacity(BUFFER, out),
+            out: BufWriter::with_capacity(BUFFER_BYTES, out),
             line: Vec::new(),
         }
     }
 
-    /// Writes the profile of the store, with the file of its logo.
+    /// Writes the profile of the store. `logo` is the content of the file of its logo.
     pub fn write_profile(&mut self, profile: &Profile, logo: Option<&[u8]>) -> io::Result<()> {
         self.line.clear();
         resources::write_profile(&mut self.line, profile, logo);

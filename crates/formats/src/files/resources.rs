@@ -7,73 +7,98 @@ use petstore_domain::store_area::{FieldDefinition, Profile, Resource};
 use super::row::{InvalidRow, Row};
 use crate::json::{self, Invalid};
 
-const PET: &str = "pet";
-const ORDER: &str = "order";
-const CATEGORY: &str = "category";
-const FIELD: &str = "field";
-const PROFILE: &str = "profile";
+const PET_TAG: &str = "pet";
+const ORDER_TAG: &str = "order";
+const CATEGORY_TAG: &str = "category";
+const FIELD_TAG: &str = "field";
+const PROFILE_TAG: &str = "profile";
 
+/// Writes a line such as `{"profile":{"name":"Petshop"}}`. `logo` is the content of the file of the logo.
 pub(super) fn write_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
-    out.extend_from_slice(format!("{{\"{PROFILE}\":").as_bytes());
+    begin_line(out, PROFILE_TAG);
     json::write_whole_profile(out, profile, logo);
-    out.extend_from_slice(b"}\n");
+    end_line(out);
 }
 
+/// Writes a line such as `{"field":{"name":"age","kind":"integer"}}`.
 pub(super) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
-    out.extend_from_slice(format!("{{\"{FIELD}\":").as_bytes());
+    begin_line(out, FIELD_TAG);
     json::write_field(out, field);
-    out.extend_from_slice(b"}\n");
+    end_line(out);
 }
 
+/// Writes a line such as `{"category":{"id":7,"label":"Dogs","version":1}}`.
 pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
-    let tag = match resource {
-        Resource::Pet(_) => PET,
-        Resource::Order(_) => ORDER,
-        Resource::Category(_) => CATEGORY,
-    };
-    out.extend_from_slice(format!("{{\"{tag}\":").as_bytes());
-    if let Resource::Order(order) = resource {
-        json::write_whole_order(out, order);
-    } else {
-        json::write_resource(out, resource);
+    match resource {
+        Resource::Pet(_) => begin_line(out, PET_TAG),
+        Resource::Order(_) => begin_line(out, ORDER_TAG),
+        Resource::Category(_) => begin_line(out, CATEGORY_TAG),
     }
+    match resource {
+        Resource::Order(order) => json::write_whole_order(out, order),
+        Resource::Pet(_) | Resource::Category(_) => json::write_resource(out, resource),
+    }
+    end_line(out);
+}
+
+fn begin_line(out: &mut Vec<u8>, tag: &str) {
+    out.extend_from_slice(format!("{{\"{tag}\":").as_bytes());
+}
+
+fn end_line(out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Whether a line is an object that begins with the tag of the store area.
+/// Whether a line is an object whose first member has the name of a resource, such as `{"pet":{"id":7}}`.
 pub(super) fn is_tagged(line: &str) -> bool {
-    let first = line.trim_start().strip_prefix('{');
-    let first = first.and_then(|line| line.trim_start().strip_prefix('"')?.split_once('"'));
-    first.is_some_and(|(name, _)| [PET, ORDER, CATEGORY, FIELD, PROFILE].contains(&name))
+    let Some((name, _)) = line
+        .trim_start()
+        .strip_prefix('{')
+        .and_then(|content| content.trim_start().strip_prefix('"'))
+        .and_then(|content| content.split_once('"'))
+    else {
+        return false;
+    };
+    [PET_TAG, ORDER_TAG, CATEGORY_TAG, FIELD_TAG, PROFILE_TAG].contains(&name)
 }
 
 /// Parses a line that [`is_tagged`].
 pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
-    let parsed = || {
-        let line = json::members(line.trim_end().as_bytes(), "The line")?;
-        let [(tag, object)] = &line[..] else {
-            let reason = "the line must have one member: profile, field, pet, order or category";
-            return Err(Invalid::Value(reason.to_owned()));
-        };
-        let object = object.get().as_bytes();
-        let resource = match tag.as_str() {
-            FIELD => return json::read_whole_field(object).map(Row::Field),
-            PROFILE => {
-                let (profile, logo) = json::read_profile(object)?;
-                return Ok(Row::Profile(Box::new(profile), logo));
-            }
-            PET => {
-                let (pet, photos) = json::read_store_pet(object)?;
-                return Ok(Row::Resource(pet.into(), photos));
-            }
-            ORDER => json::read_order(object)?.into(),
-            _ => json::read_category(object)?.into(),
-        };
-        Ok(Row::Resource(resource, 0))
-    };
-    parsed().map_err(|invalid: Invalid| {
+    parse_tagged(line).map_err(|invalid| {
+        // The line in the message of the parser is always 1.
         let reason = invalid.to_string().replace("at line 1, column", "at byte");
-        let reason = reason.trim_end_matches('.').to_owned();
-        InvalidRow::whole(reason)
+        InvalidRow::new(reason.trim_end_matches('.'))
     })
+}
+
+/// Parses the only member of a line, whose name says which resource it has.
+fn parse_tagged(line: &str) -> Result<Row, Invalid> {
+    let members = json::members(line.trim_end().as_bytes(), "The line")?;
+    let [(tag, object)] = &members[..] else {
+        let reason = "the line must have one member: profile, field, pet, order or category";
+        return Err(Invalid::Value(reason.to_owned()));
+    };
+    let object = object.get().as_bytes();
+    match tag.as_str() {
+        FIELD_TAG => {
+            let field = json::read_whole_field(object)?;
+            Ok(Row::Field(field))
+        }
+        PROFILE_TAG => {
+            let (profile, logo) = json::read_profile(object)?;
+            Ok(Row::Profile(Box::new(profile), logo))
+        }
+        PET_TAG => {
+            let (pet, photo_count) = json::read_store_pet(object)?;
+            Ok(Row::Resource(pet.into(), photo_count))
+        }
+        ORDER_TAG => {
+            let order = json::read_order(object)?;
+            Ok(Row::Resource(order.into(), 0))
+        }
+        _ => {
+            let category = json::read_category(object)?;
+            Ok(Row::Resource(category.into(), 0))
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::json::members::UP_TO_HIGHEST_IMPORTED;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
     Pet {
-        /// Its identifier, if identifiers are read.
+        /// The identifier, if identifiers are read.
         id: Option<PetId>,
         pet: NewPet,
         /// The values of its fields, which were not compared with the fields of the store.
@@ -25,77 +25,101 @@ pub enum Row {
     /// An animal, an order or a category of the store area, and the number of its photos: only their URLs
     /// are in the file, so they are ignored.
     Resource(Resource, u64),
-    /// A field with which animals are described.
+    /// A field of the store.
     Field(FieldDefinition),
-    /// What the store says about itself, and the file of its logo.
+    /// The profile of the store, and the content of the file of its logo.
     Profile(Box<Profile>, Option<Vec<u8>>),
 }
 
-/// The problems of a row that is not valid, each with the column or member, by its name in the file,
-/// and the reason. A problem of the whole row has an empty name.
+/// The problems of a row that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct InvalidRow(Vec<(String, String)>);
+pub struct InvalidRow {
+    problems: Vec<RowProblem>,
+}
+
+/// A problem of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RowProblem {
+    /// The column or member, by its name in the file; empty for a problem of the whole row.
+    column: String,
+    reason: String,
+}
 
 impl InvalidRow {
-    pub fn whole(reason: impl Into<String>) -> Self {
-        Self::of("", reason)
+    /// Returns a problem of the whole row.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self::in_column("", reason)
     }
 
-    pub fn of(column: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self(vec![(column.into(), reason.into())])
+    /// Returns a problem of a column.
+    pub fn in_column(column: impl Into<String>, reason: impl Into<String>) -> Self {
+        let problem = RowProblem {
+            column: column.into(),
+            reason: reason.into(),
+        };
+        Self {
+            problems: vec![problem],
+        }
     }
 
-    /// Returns the value. If it has problems, they are added to these, and the value means nothing.
+    /// Returns a value. If it has problems, adds them, and returns a default value, which no caller may use.
     pub fn take<T: Default>(&mut self, value: Result<T, Self>) -> T {
-        value
-            .map_err(|Self(problems)| self.0.extend(problems))
-            .unwrap_or_default()
+        match value {
+            Ok(value) => value,
+            Err(invalid) => {
+                self.problems.extend(invalid.problems);
+                T::default()
+            }
+        }
     }
 
-    /// Returns the value, if there are no problems.
-    pub fn or<T>(self, value: T) -> Result<T, Self> {
-        if self.0.is_empty() {
+    /// Returns the value if there are no problems, or else the problems.
+    pub fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.problems.is_empty() {
             Ok(value)
         } else {
             Err(self)
         }
     }
 
-    /// Returns the columns with problems.
+    /// Returns the columns with problems, such as `name, status`.
     pub fn columns(&self) -> String {
-        self.0
+        let columns: Vec<&str> = self
+            .problems
             .iter()
-            .map(|(column, _)| &**column)
-            .collect::<Vec<_>>()
-            .join(", ")
+            .map(|problem| problem.column.as_str())
+            .collect();
+        columns.join(", ")
     }
 }
 
 impl fmt::Display for InvalidRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problems = self
-            .0
+    /// Writes the problems, such as `name is missing; categoryId is missing`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problems: Vec<String> = self
+            .problems
             .iter()
-            .map(|(column, reason)| format!("{column} {reason}"));
-        f.write_str(problems.collect::<Vec<_>>().join("; ").trim_start())
+            .map(|problem| format!("{} {}", problem.column, problem.reason))
+            .collect();
+        out.write_str(problems.join("; ").trim_start())
     }
 }
 
-/// Returns the beginning of a text from a file.
-pub fn quoted(text: &str) -> String {
+/// Returns the beginning of a text from a file, in quotes and with escapes, for a message.
+pub fn quote_beginning(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
 
 /// A row as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawRow {
-    /// The number of its first line, from 1.
+    /// The number of the first line of the row, from 1.
     pub line: u64,
-    /// Its bytes, without the line end.
+    /// The bytes of the row, without the line end.
     pub text: Vec<u8>,
 }
 
-/// Why the rest of a file cannot be read.
+/// The reason why the remaining file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Reading failed.
@@ -106,35 +130,35 @@ pub enum ReadError {
     Format { line: u64, reason: String },
 }
 
-/// Reads the rows of a file in order.
+/// A reader of the rows of a file, in their order.
 pub trait Rows {
-    /// Returns the next row, or why it is invalid; `None` after the last one.
+    /// Reads the next row, or returns the problems of a row that is invalid; `None` after the last row.
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
 
     /// Returns the row that was read last, as it is in the file.
     fn raw_row(&self) -> io::Result<RawRow>;
 
-    /// Returns the column or member with the values of the field that has this name.
-    fn column_of(&self, field: &str) -> String {
+    /// Returns the name of the column or member with the values of a field, such as `fields.age`.
+    fn field_column(&self, field: &str) -> String {
         format!("fields.{field}")
     }
 
-    /// Returns the headings of the columns that are left out, for a message.
-    fn left_out(&self) -> Option<&str> {
+    /// Returns the headings of the columns that are left out, for a message; `None` if there are none.
+    fn ignored_columns(&self) -> Option<&str> {
         None
     }
 
     fn bytes_read(&self) -> u64;
 }
 
-/// Writes animals to a file.
+/// A writer of animals to a file.
 pub trait Writer {
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()>;
 
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The columns or members of an animal.
+/// The names of the columns or members of an animal.
 pub(super) const ID: &str = "id";
 pub(super) const NAME: &str = "name";
 pub(super) const CATEGORY_ID: &str = "categoryId";
@@ -142,70 +166,83 @@ pub(super) const CATEGORY: &str = "category";
 pub(super) const STATUS: &str = "status";
 pub(super) const FIELDS: &str = "fields";
 
-pub(super) fn name(text: String) -> Result<PetName, String> {
+/// Returns the name of an animal, or the problem of the text.
+pub(super) fn parse_name(text: String) -> Result<PetName, String> {
     if text.len() > PetName::MAX_LENGTH {
         return Err(format!("is longer than {} bytes", PetName::MAX_LENGTH));
     }
     PetName::new(text).ok_or_else(|| "must not contain U+0000".to_owned())
 }
 
-/// The categories of a store by their labels in lower case. None if there are too many for memory.
+/// The categories of a store by their labels in lower case. Empty if there are too many for memory.
 pub type Labels = BTreeMap<String, Vec<i64>>;
-const MOST_LABELS: usize = 10_000;
 
-/// Adds a category. Breaks if there are too many.
+/// The maximum number of labels in memory.
+const MAX_LABELS: usize = 10_000;
+
+/// Adds a category. Clears the labels and breaks if there are too many.
 pub fn add_label(labels: &mut Labels, id: i64, label: &str) -> ControlFlow<()> {
     labels.entry(comparison_key(label)).or_default().push(id);
-    if labels.len() <= MOST_LABELS {
+    if labels.len() <= MAX_LABELS {
         return ControlFlow::Continue(());
     }
     labels.clear();
     ControlFlow::Break(())
 }
 
-/// Returns the category with this label.
-pub(super) fn labelled(labels: &Labels, label: &str) -> Result<i64, String> {
-    const INSTEAD: &str = "use a column categoryId with numbers";
-    let found = quoted(label);
-    Err(
-        match labels.get(&comparison_key(label)).map(Vec::as_slice) {
-            Some([id]) => return Ok(*id),
-            Some([one, other, ..]) => {
-                format!("{found} is the label of the categories {one} and {other}; {INSTEAD}")
-            }
-            _ if labels.is_empty() => {
-                format!(
-                    "must be the label of a category, but there are none, or too many; {INSTEAD}"
-                )
-            }
-            _ => {
-                let some: Vec<String> = labels.keys().take(10).map(|label| quoted(label)).collect();
-                format!(
-                    "must be a label of a category, such as {}, but was {found}",
-                    some.join(", ")
-                )
-            }
-        },
-    )
+/// Returns the category with this label, or the problem of the label.
+pub(super) fn find_category(labels: &Labels, label: &str) -> Result<i64, String> {
+    const ADVICE: &str = "use a column categoryId with numbers";
+    let quoted_label = quote_beginning(label);
+    let categories = labels
+        .get(&comparison_key(label))
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    match categories {
+        [id] => Ok(*id),
+        [first, second, ..] => Err(format!(
+            "{quoted_label} is the label of the categories {first} and {second}; {ADVICE}"
+        )),
+        [] if labels.is_empty() => Err(format!(
+            "must be the label of a category, but there are none, or too many; {ADVICE}"
+        )),
+        [] => {
+            let examples: Vec<String> = labels
+                .keys()
+                .take(10)
+                .map(|label| quote_beginning(label))
+                .collect();
+            Err(format!(
+                "must be a label of a category, such as {}, but was {quoted_label}",
+                examples.join(", ")
+            ))
+        }
+    }
 }
 
-/// `found` is the value in the file.
-pub(super) fn invalid_category_id(found: &str) -> String {
-    let range = format!("from {} to {}", i64::MIN, i64::MAX);
+/// Returns the problem of a text that is no category.
+pub(super) fn invalid_category_id(text: &str) -> String {
     format!(
-        "must be an integer {range} without leading zeros, but was {}",
-        quoted(found)
+        "must be an integer from {} to {} without leading zeros, but was {}",
+        i64::MIN,
+        i64::MAX,
+        quote_beginning(text)
     )
 }
 
-pub(super) fn invalid_status(found: &str) -> String {
-    let [a, b, c] = PetStatus::ALL;
-    format!("must be one of {a}, {b} and {c}, but was {}", quoted(found))
+/// Returns the problem of a text that is no status.
+pub(super) fn invalid_status(text: &str) -> String {
+    let [first, second, third] = PetStatus::ALL;
+    format!(
+        "must be one of {first}, {second} and {third}, but was {}",
+        quote_beginning(text)
+    )
 }
 
-pub(super) fn invalid_id(found: &str) -> String {
+/// Returns the problem of a text that is no identifier.
+pub(super) fn invalid_id(text: &str) -> String {
     format!(
         "must be {UP_TO_HIGHEST_IMPORTED}, but was {}",
-        quoted(found)
+        quote_beginning(text)
     )
 }

@@ -11,34 +11,35 @@ use std::{
     rc::Rc,
 };
 
-/// The row length that is always accepted, in bytes; much longer rows are rejected. An unclosed
-/// quote turns the rest of the file into one row.
-pub(crate) const MAX_ROW: u64 = 1 << 20;
+/// The length of a row that is always accepted, in bytes. Much longer rows are rejected, because an unclosed
+/// quote turns the remaining file into one row.
+pub(crate) const MAX_ROW_BYTES: u64 = 1 << 20;
 
 /// A file, or a copy of input that can be read only once.
 pub struct Source {
     file: File,
-    /// In bytes.
+    /// The length of the file, in bytes.
     length: u64,
 }
 
 impl Source {
     /// Opens the file at `path`. The content of a pipe is copied to an unnamed temporary file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::of(File::open(path)?)
+        Self::from_file(File::open(path)?)
     }
 
-    /// Copies all of `input`.
-    pub fn copied_from(mut input: impl Read) -> io::Result<Self> {
-        let mut file = tempfile::tempfile().map_err(|error| no_copy(&error))?;
-        let length = io::copy(&mut input, &mut file).map_err(|error| match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => no_copy(&error),
-            _ => error,
-        })?;
-        Ok(Self { file, length })
+    /// Copies all of `input` to an unnamed temporary file.
+    pub fn from_reader(mut input: impl Read) -> io::Result<Self> {
+        let mut file = tempfile::tempfile().map_err(|error| copy_error(&error))?;
+        match io::copy(&mut input, &mut file) {
+            Ok(length) => Ok(Self { file, length }),
+            Err(error) if is_full(&error) => Err(copy_error(&error)),
+            Err(error) => Err(error),
+        }
     }
 
-    fn of(file: File) -> io::Result<Self> {
+    /// Takes over a file, or copies the content of a pipe.
+    fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::new(
@@ -52,7 +53,7 @@ impl Source {
                 length: metadata.len(),
             });
         }
-        Self::copied_from(file)
+        Self::from_reader(file)
     }
 
     /// Whether the text is in UTF-16, with or without a byte order mark: its first character is
@@ -70,7 +71,7 @@ impl Source {
         self.length
     }
 
-    /// Returns the bytes from `start` up to `end`.
+    /// Returns the bytes from `start` up to `end`, without the byte at `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
         let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
@@ -80,8 +81,8 @@ impl Source {
 
     /// Returns a reader from the beginning. It fails with `RowTooLong` when `allowance` is used up;
     /// the caller refills it before each row.
-    pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
-        Bounded {
+    pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> BoundedReader<'_> {
+        BoundedReader {
             file: &self.file,
             offset: 0,
             allowance: Rc::clone(allowance),
@@ -89,7 +90,15 @@ impl Source {
     }
 }
 
-fn no_copy(error: &io::Error) -> io::Error {
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
+}
+
+/// Returns the error of a temporary copy, which names its folder.
+fn copy_error(error: &io::Error) -> io::Error {
     let folder = env::temp_dir();
     let message = format!(
         "cannot make a temporary copy in {}: {error}; name another folder with TMPDIR",
@@ -98,29 +107,29 @@ fn no_copy(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// See [`Source::reader`].
-pub(super) struct Bounded<'s> {
+/// A reader of a [`Source`], which reads no more bytes than its allowance.
+pub(super) struct BoundedReader<'s> {
     file: &'s File,
     offset: u64,
     allowance: Rc<Cell<u64>>,
 }
 
-impl Read for Bounded<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.allowance.get();
-        if left == 0 {
+impl Read for BoundedReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let allowance = self.allowance.get();
+        if allowance == 0 {
             return Err(io::Error::other(RowTooLong));
         }
-        let length = self.file.read_at(into, self.offset)?;
+        let length = self.file.read_at(buffer, self.offset)?;
         self.offset += length as u64;
-        self.allowance.set(left.saturating_sub(length as u64));
+        self.allowance.set(allowance.saturating_sub(length as u64));
         Ok(length)
     }
 }
 
-/// A row is longer than [`MAX_ROW`].
+/// The error for a row that is longer than [`MAX_ROW_BYTES`].
 #[derive(Debug, thiserror::Error)]
-#[error("the row that begins here is longer than {MAX_ROW} bytes")]
+#[error("the row that begins here is longer than {MAX_ROW_BYTES} bytes")]
 struct RowTooLong;
 
 /// Whether the error is [`RowTooLong`].

@@ -1,4 +1,4 @@
-//! The contacts of orders in responses that are kept without them.
+//! The contacts of orders in remembered responses, which are stored without contacts.
 
 use memchr::memmem;
 use petstore_domain::store_area::{Contact, OrderId};
@@ -6,48 +6,55 @@ use serde::Deserialize;
 
 use super::write_string;
 
-/// A member without a contact. In a text, the quotes are escaped, so this is nowhere else.
-const NONE: &[u8] = b"\"contact\":null";
+/// The member of an order without a contact. In a text, its quotes are escaped, so no other part of a response has it.
+const NO_CONTACT: &[u8] = b"\"contact\":null";
 
-/// An animal or an order.
+/// An animal or an order in a response.
 #[derive(Deserialize)]
-struct Shown {
+struct ResponseItem {
     id: i64,
-    /// Only of an order.
+    /// The animal of an order. An animal has no such member.
     #[serde(rename = "petId")]
-    pet: Option<i64>,
+    pet_id: Option<i64>,
 }
 
-/// Returns the orders in a response that is kept, in their order.
-pub fn orders_in(body: &[u8]) -> Vec<OrderId> {
-    if memmem::find(body, NONE).is_none() {
+/// Returns the identifiers of the orders in a response, as often and in the order in which they occur. Empty for a response
+/// in which no contact is missing.
+pub fn order_ids_without_contact(body: &[u8]) -> Vec<OrderId> {
+    if memmem::find(body, NO_CONTACT).is_none() {
         return Vec::new();
     }
-    let shown: Vec<Shown> = if body.starts_with(b"[") {
+    let items: Vec<ResponseItem> = if body.starts_with(b"[") {
         serde_json::from_slice(body).unwrap_or_default()
     } else {
         serde_json::from_slice(body).into_iter().collect()
     };
-    let orders = shown.into_iter().filter(|shown| shown.pet.is_some());
-    orders.filter_map(|order| OrderId::new(order.id)).collect()
+    items
+        .into_iter()
+        .filter(|item| item.pet_id.is_some())
+        .filter_map(|order| OrderId::new(order.id))
+        .collect()
 }
 
-/// Returns the response with the contacts of its orders, in their order.
+/// Returns a response with the contacts of its orders. `contacts` has one for each of [`order_ids_without_contact`]: the
+/// first `"contact":null` of the response becomes the first contact, and so on. `None` stays null.
 pub fn with_contacts(body: &[u8], contacts: &[Option<Contact>]) -> Vec<u8> {
-    let texts = contacts
+    let contacts_length: usize = contacts
         .iter()
         .flatten()
-        .map(|contact| contact.as_str().len());
-    let mut out = Vec::with_capacity(body.len() + texts.sum::<usize>());
-    let mut copied = 0;
-    for (at, contact) in memmem::find_iter(body, NONE).zip(contacts) {
+        .map(|contact| contact.as_str().len())
+        .sum();
+    let mut out = Vec::with_capacity(body.len() + contacts_length);
+    let mut copied_length = 0;
+    for (position, contact) in memmem::find_iter(body, NO_CONTACT).zip(contacts) {
         if let Some(contact) = contact {
-            let null = at + NONE.len() - b"null".len();
-            out.extend_from_slice(&body[copied..null]);
+            let member_end = position + NO_CONTACT.len();
+            let null_start = member_end - b"null".len();
+            out.extend_from_slice(&body[copied_length..null_start]);
             write_string(&mut out, contact.as_str());
-            copied = at + NONE.len();
+            copied_length = member_end;
         }
     }
-    out.extend_from_slice(&body[copied..]);
+    out.extend_from_slice(&body[copied_length..]);
     out
 }

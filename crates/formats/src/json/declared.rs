@@ -1,4 +1,4 @@
-//! What the declarations of members say to people: the tests write it into the document of the store area.
+//! Declared members in a form for people, which the tests write into the document of the store area.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub struct DeclaredMember {
     pub is_required: bool,
     /// Whether the value can be null.
     pub is_nullable: bool,
-    /// What the type of the value says about the value, if it is not null.
+    /// The keywords of a value that is not null, which follow from its type.
     pub keywords: Keywords,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn keywords_of_text(min_length: usize, max_length: usize) -> Keywords
     keywords
 }
 
-/// Returns the keywords of an identifier that the service assigns. A file accepts fewer of them.
+/// Returns the keywords of an identifier that the service assigns. Files accept only identifiers up to
+/// [`HIGHEST_IMPORTED`](petstore_domain::pet::HIGHEST_IMPORTED).
 pub(super) fn keywords_of_identifier(highest: i64) -> Keywords {
     json!({ "type": "integer", "format": "int64", "minimum": 1, "maximum": highest })
 }

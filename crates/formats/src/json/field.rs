@@ -1,7 +1,5 @@
 //! A field as JSON.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
-
 use std::collections::BTreeMap;
 
 use petstore_domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, Label, Patch};
@@ -28,66 +26,61 @@ pub struct FieldInput {
     position: Option<Position>,
 }
 
-/// The labels of choices, and the position of a field.
+/// The labels of choices, by their values.
 struct ChoiceLabels(BTreeMap<String, String>);
+
+/// The position of a field among the fields.
 struct Position(i64);
 
 values! {
     FieldName: Self::RULE, |value| Self::new(&super::string(value)?);
     Choices: "an array of 1 to 100 strings, each of 1 to 64 characters without U+0000, which differ in \
-              more than their case", |value| choices(value), json!({ "type": "array" });
-    ChoiceLabels: LABELS_ARE, |value| choice_labels(value).map(Self), json!({ "type": "object" });
-    Position: "an integer from 0 to 10000", |value| {
-        let is_place = |place: &i64| (0..=FieldDefinition::HIGHEST_POSITION).contains(place);
-        super::integer(value).filter(is_place).map(Self)
-    },
+              more than their case",
+        |value| read_choices(value),
+        json!({ "type": "array" });
+    ChoiceLabels: CHOICE_LABELS_RULE,
+        |value| read_choice_labels(value).map(Self),
+        json!({ "type": "object" });
+    Position: "an integer from 0 to 10000",
+        |value| read_position(value).map(Self),
         json!({ "type": "integer", "minimum": 0, "maximum": FieldDefinition::HIGHEST_POSITION });
 }
 
-const LABELS_ARE: &str = "an object from values to labels, at most 200, each a string of 1 to 100 characters without \
+const CHOICE_LABELS_RULE: &str = "an object from values to labels, at most 200, each a string of 1 to 100 characters without \
     U+0000, which differ from each other and from all values in more than their case";
-fn choices(value: &RawValue) -> Option<Choices> {
+
+fn read_choices(value: &RawValue) -> Option<Choices> {
     let elements = super::elements(value.get().as_bytes()).ok()?;
-    Choices::new(
-        elements
-            .into_iter()
-            .map(super::string)
-            .collect::<Option<_>>()?,
-    )
+    let values: Option<Vec<String>> = elements.into_iter().map(super::string).collect();
+    Choices::new(values?)
 }
 
-fn choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
-    let members = super::members(value.get().as_bytes(), "").ok()?;
-    members
-        .into_iter()
-        .map(|(value, label)| Some((value, super::string(label)?)))
-        .collect()
+fn read_choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
+    let mut labels = BTreeMap::new();
+    for (value, label) in super::members(value.get().as_bytes(), "").ok()? {
+        labels.insert(value, super::string(label)?);
+    }
+    Some(labels)
 }
 
-/// Returns the field with this name in the members of a request. `None` without a name, if these
-/// are valid.
+fn read_position(value: &RawValue) -> Option<i64> {
+    let position = super::integer(value)?;
+    (0..=FieldDefinition::HIGHEST_POSITION)
+        .contains(&position)
+        .then_some(position)
+}
+
+/// Reads a field with this name from the members of a request. `None` without a name, if the members are valid.
 pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
 ) -> Result<Option<FieldDefinition>, Invalid> {
     let input: FieldInput = members.read()?;
-    let labels = input
-        .choice_labels
-        .into_value()
-        .map(|ChoiceLabels(labels)| labels);
-    let choices = match (input.choices.into_value(), labels) {
-        (Some(choices), Some(labels)) => Some(
-            choices
-                .with_labels(labels)
-                .ok_or_else(|| Invalid::of(&format!("choiceLabels must be {LABELS_ARE}.")))?,
-        ),
-        (None, Some(_)) => {
-            let problem = "choiceLabels must be null for every kind other than choice.";
-            return Err(Invalid::of(problem));
-        }
-        (choices, None) => choices,
+    let choices = labelled_choices(input.choices.into_value(), input.choice_labels.into_value())?;
+    let Some(name) = name else {
+        return Ok(None);
     };
-    let Some(name) = name else { return Ok(None) };
+
     let field = FieldDefinition {
         name,
         label: input.label,
@@ -95,26 +88,49 @@ pub fn read_field(
         choices,
         is_public: input.is_public.unwrap_or_default(),
         is_unique: input.is_unique.unwrap_or_default(),
-        position: input.position.map_or(0, |Position(place)| place),
+        position: input.position.map_or(0, |Position(number)| number),
         version: 1,
     };
-    field
-        .problem()
-        .map_or(Ok(Some(field)), |problem| Err(Invalid::of(problem)))
+    match field.problem() {
+        Some(problem) => Err(Invalid::from_reason(problem)),
+        None => Ok(Some(field)),
+    }
 }
 
-/// Returns a field in a file.
+/// Returns choices with these labels. Labels without choices are invalid.
+fn labelled_choices(
+    choices: Option<Choices>,
+    labels: Option<ChoiceLabels>,
+) -> Result<Option<Choices>, Invalid> {
+    let Some(ChoiceLabels(labels)) = labels else {
+        return Ok(choices);
+    };
+    let Some(choices) = choices else {
+        return Err(Invalid::from_reason(
+            "choiceLabels must be null for every kind other than choice.",
+        ));
+    };
+    match choices.with_labels(labels) {
+        Some(choices) => Ok(Some(choices)),
+        None => Err(Invalid::Value(format!(
+            "choiceLabels must be {CHOICE_LABELS_RULE}."
+        ))),
+    }
+}
+
+/// Reads a field in an export, with its name and its version.
 pub(crate) fn read_whole_field(object: &[u8]) -> Result<FieldDefinition, Invalid> {
     let names = [&["name", "version"], FieldInput::NAMES].concat();
-    let members = Members::of(object, "The field", &names)?;
+    let members = Members::parse(object, "The field", &names)?;
     let name = members.required("name")?;
     let Version(version) = members.required("version")?;
-    let field = read_field(Some(name), &members)?;
-    field
-        .map(|field| FieldDefinition { version, ..field })
-        .ok_or_else(|| Invalid::of("name is missing"))
+    match read_field(Some(name), &members)? {
+        Some(field) => Ok(FieldDefinition { version, ..field }),
+        None => Err(Invalid::from_reason("name is missing")),
+    }
 }
 
+/// Writes the definition of a field.
 pub fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     let mut object = Object::begin(out);
     object.put("name", &field.name);

@@ -8,11 +8,11 @@ use petstore_domain::{
 
 use super::{Object, read_resource};
 
-/// Reads the change in an entry of the log. `None` if this release does not know what it is, because a later release has
+/// Reads the change in an entry of the log. `None` if this release does not know the change, because a later release has
 /// written it.
 pub fn read_change(entry: &JournalEntry) -> Option<Change> {
     let mut change = Change {
-        kind: entry.kind.known()?,
+        kind: entry.kind.value()?,
         before: None,
         after: None,
     };
@@ -27,15 +27,15 @@ pub fn read_change(entry: &JournalEntry) -> Option<Change> {
 
 /// Reads a representation in an entry.
 fn read_representation(entry: &JournalEntry, text: &str) -> Option<Resource> {
-    let subject = entry.subject.kind.known()?;
+    let subject = entry.subject.kind.value()?;
     read_resource(subject, text)
 }
 
-/// A `Change`, on one line.
+/// Writes the object `Change` of the document, on one line.
 pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
     let mut object = Object::begin(out);
     object.integer("seq", change.seq);
-    write_what(
+    write_event(
         &mut object,
         change.at,
         change.kind.as_str(),
@@ -46,12 +46,12 @@ pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
     object.end();
 }
 
-/// An `AuditEntry`, on one line.
+/// Writes the object `AuditEntry` of the document, on one line.
 pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     let mut object = Object::begin(out);
     let (actor, request_id) = match entry {
         AuditEntry::Change(change) => {
-            write_what(
+            write_event(
                 &mut object,
                 change.at,
                 change.kind.as_str(),
@@ -63,13 +63,13 @@ pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
             (&change.actor, &change.request_id)
         }
         AuditEntry::Act {
-            at,
+            at: time,
             act,
             actor,
             request_id,
             ..
         } => {
-            write_what(&mut object, *at, act.kind.as_str(), &act.subject);
+            write_event(&mut object, *time, act.kind.as_str(), &act.subject);
             for name in ["seq", "version", "before", "after"] {
                 object.raw_or_null(name, None);
             }
@@ -86,13 +86,14 @@ pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     object.end();
 }
 
-fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &JournalSubject) {
-    object.time("at", at);
+/// Writes the members that changes and acts have in common.
+fn write_event(object: &mut Object<'_>, time: Timestamp, kind: &str, subject: &JournalSubject) {
+    object.time("at", time);
     object.text("type", kind);
-    let mut of_subject = Object::begin(object.name("subject"));
-    of_subject.text("kind", subject.kind.as_str());
-    of_subject.or_null("id", subject.id, |object, id| object.integer("id", id));
-    of_subject.end();
+    let mut subject_object = Object::begin(object.name("subject"));
+    subject_object.text("kind", subject.kind.as_str());
+    subject_object.or_null("id", subject.id, |object, id| object.integer("id", id));
+    subject_object.end();
 }
 
 fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
@@ -103,10 +104,11 @@ fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
     object.raw_or_null("after", change.after.as_deref());
 }
 
-fn write_actor(out: &mut Vec<u8>, NamedActor { actor, name }: &NamedActor) {
+fn write_actor(out: &mut Vec<u8>, named_actor: &NamedActor) {
+    let actor = named_actor.actor;
     let mut object = Object::begin(out);
     object.text("kind", actor.kind());
     object.or_null("id", actor.id(), |object, id| object.integer("id", id));
-    object.text_or_null("name", name.as_deref());
+    object.text_or_null("name", named_actor.name.as_deref());
     object.end();
 }

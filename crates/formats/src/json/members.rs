@@ -1,6 +1,4 @@
-//! The members of a JSON object: all of them known, each with a valid value.
-
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+//! The members of a JSON object: each has a known name and a valid value.
 
 use std::str::FromStr;
 
@@ -25,28 +23,29 @@ use super::{
     integer, string, times,
 };
 
-/// The members of an object.
+/// The members of an object, with their values not parsed yet.
 pub struct Members<'a> {
-    what: &'static str,
+    /// The name of the object in a message, such as "The body".
+    subject: &'static str,
     members: Vec<(String, &'a RawValue)>,
 }
 
-/// The kinds of value of a member.
+/// A type of the values of members.
 pub trait Value: Sized {
-    /// Completes the sentence "The member must be …".
-    fn is() -> String;
+    /// Returns the rule for the value, which completes the sentence "The member must be …".
+    fn rule() -> String;
 
-    /// `None` if the value is another one.
+    /// Parses a value; `None` if it does not follow the rule.
     fn read(value: &RawValue) -> Option<Self>;
 
-    /// Returns what the document says of the value. What is missing here, the document has by hand.
+    /// Returns the keywords of the value in the document. The document has further keywords, which are written by hand.
     fn keywords() -> Keywords {
         json!({})
     }
 }
 
-/// What an object has under a name: a value; with `Option`, one that can be absent; with `Patch`, one
-/// that can be absent or null.
+/// A type of members, that is of a [`Value`] under a name: a value must be there; an `Option` can be absent; a `Patch` can be
+/// absent or null.
 pub trait Member: Sized {
     /// Whether the object is invalid without the member.
     const IS_REQUIRED: bool;
@@ -57,11 +56,12 @@ pub trait Member: Sized {
     /// See [`Value::keywords`].
     fn keywords() -> Keywords;
 
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid>;
+    /// Reads the member with this name in the body of a request.
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid>;
 
-    /// Returns the same in a file: with `Option`, one that cannot be absent, but null.
-    fn in_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
-        Self::of(members, name)
+    /// Reads the member with this name in a file: there, an `Option` can be null, but not absent.
+    fn from_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        Self::from_body(members, name)
     }
 }
 
@@ -73,7 +73,7 @@ impl<T: Value> Member for T {
         <T as Value>::keywords()
     }
 
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.required(name)
     }
 }
@@ -86,11 +86,11 @@ impl<T: Value> Member for Option<T> {
         T::keywords()
     }
 
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.optional(name)
     }
 
-    fn in_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    fn from_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.nullable(name)
     }
 }
@@ -103,25 +103,25 @@ impl<T: Value> Member for Patch<T> {
         T::keywords()
     }
 
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.patch(name)
     }
 }
 
 /// An object whose members are declared.
 pub trait Body: Sized {
-    /// Those that it can have.
+    /// The names of the members that it can have.
     const NAMES: &'static [&'static str];
 
-    /// Reads them in this order, up to the first problem.
+    /// Reads the members in the order of [`Self::NAMES`], up to the first problem.
     fn read(members: &Members<'_>) -> Result<Self, Invalid>;
 
-    /// Returns what the document says of them.
+    /// Returns the members for the document.
     fn declared() -> DeclaredObject;
 }
 
-/// Returns what the document says of the member with this name, whose type is that of the field.
-pub fn declared_member<B, M: Member>(name: &'static str, _: fn(&B) -> &M) -> DeclaredMember {
+/// Returns a member for the document. `_field` is not called: its type says the type of the member.
+pub fn declared_member<B, M: Member>(name: &'static str, _field: fn(&B) -> &M) -> DeclaredMember {
     DeclaredMember {
         name,
         is_required: M::IS_REQUIRED,
@@ -130,7 +130,9 @@ pub fn declared_member<B, M: Member>(name: &'static str, _: fn(&B) -> &M) -> Dec
     }
 }
 
-/// The name of a member in JSON: that in Rust, if no other is declared.
+/// Returns the name of a member in JSON: the name in Rust, if no other name is declared.
+///
+/// `name!(status)` becomes `"status"`, and `name!(category_id categoryId)` becomes `"categoryId"`.
 #[macro_export]
 macro_rules! name {
     ($member:ident) => {
@@ -142,7 +144,7 @@ macro_rules! name {
 }
 pub use name;
 
-/// Declares the members of bodies. Their types say what each can be.
+/// Declares the members of bodies. The types of the fields say what each member can be.
 ///
 /// `PetPatch: name, category_id as categoryId;` implements [`Body`] for `PetPatch`, whose fields `name` and `category_id`
 /// are the members `name` and `categoryId` of an object.
@@ -157,7 +159,7 @@ macro_rules! bodies {
                 members: &$crate::json::members::Members<'_>,
             ) -> Result<Self, $crate::json::Invalid> {
                 Ok(Self {
-                    $($member: $crate::json::members::Member::of(
+                    $($member: $crate::json::members::Member::from_body(
                         members,
                         $crate::json::members::name!($member $($name)?),
                     )?,)+
@@ -178,15 +180,16 @@ macro_rules! bodies {
 }
 pub use bodies;
 
-/// Declares what values are, how they are read, and which keywords they have in the document.
+/// Declares types of values: the rule for a value, how a value is parsed, and its keywords in the document.
 ///
-/// `bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });` implements [`Value`] for `bool`.
+/// `bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });` implements [`Value`] for `bool`,
+/// with the rule, the function that parses a value, and the keywords, which can be left out.
 #[macro_export]
 macro_rules! values {
-    ($($type:ty: $is:expr, |$value:ident| $read:expr $(, $keywords:expr)?;)+) => {
+    ($($type:ty: $rule:expr, |$value:ident| $read:expr $(, $keywords:expr)?;)+) => {
         $(impl $crate::json::members::Value for $type {
-            fn is() -> String {
-                $is.into()
+            fn rule() -> String {
+                $rule.into()
             }
 
             fn read($value: &serde_json::value::RawValue) -> Option<Self> {
@@ -201,17 +204,29 @@ macro_rules! values {
 }
 pub use values;
 
-/// Declares enumerations whose values are texts.
-macro_rules! words {
+/// Declares enumerations of `words!` as types of values: a value is one of the names.
+///
+/// `word_values!(PetStatus);` implements [`Value`] for `PetStatus`, with the rule "one of available, pending and sold".
+macro_rules! word_values {
     ($($type:ty),+) => {
         values! {
-            $($type: <$type>::from_str("").err().map(UnknownWord::expected_names).unwrap_or_default(), |value| string(value)?.parse().ok(),
+            $($type: rule_of_words::<$type>(),
+                |value| string(value)?.parse().ok(),
                 keywords_of_words(&<$type>::ALL.map(<$type>::as_str));)+
         }
     };
 }
 
-words!(
+/// Returns a rule such as "one of available, pending and sold".
+fn rule_of_words<T: FromStr<Err = UnknownWord>>() -> String {
+    // No value has an empty name, and the error for another name has all names.
+    match T::from_str("") {
+        Ok(_) => String::new(),
+        Err(unknown) => unknown.expected_names(),
+    }
+}
+
+word_values!(
     PetStatus,
     OrderStatus,
     WithdrawalReason,
@@ -221,28 +236,38 @@ words!(
 );
 
 values! {
-    PetName: "a string of Unicode text without U+0000", |value| Self::new(string(value)?),
+    PetName: "a string of Unicode text without U+0000",
+        |value| Self::new(string(value)?),
         json!({ "type": "string", "pattern": NO_NULL_CHARACTER });
-    i64: "an integer from -9223372036854775808 to 9223372036854775807", |value| integer(value),
+    i64: "an integer from -9223372036854775808 to 9223372036854775807",
+        |value| integer(value),
         json!({ "type": "integer", "format": "int64" });
-    bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });
-    Contact: format!("a string of {}", Self::is()), |value| Self::new(string(value)?),
+    bool: "true or false",
+        |value| value.get().parse().ok(),
+        json!({ "type": "boolean" });
+    Contact: format!("a string of {}", Self::rule()),
+        |value| Self::new(string(value)?),
         keywords_of_text(1, Self::MAX_LENGTH);
     Decimal: "a string with a number of at most 12 digits before the point and 4 after it, such as \
-              \"249.00\"", |value| Self::new(&string(value)?), json!({ "type": "string" });
+              \"249.00\"",
+        |value| Self::new(&string(value)?),
+        json!({ "type": "string" });
     Timestamp: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
-        |value| times::parse(&string(value)?), json!({ "type": "string", "format": "date-time" });
-    PetId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?),
+        |value| times::parse(&string(value)?),
+        json!({ "type": "string", "format": "date-time" });
+    PetId: UP_TO_HIGHEST_IMPORTED,
+        |value| Self::new(importable(integer(value)?)?),
         keywords_of_identifier(Self::MAX);
-    OrderId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?),
+    OrderId: UP_TO_HIGHEST_IMPORTED,
+        |value| Self::new(importable(integer(value)?)?),
         keywords_of_identifier(Self::MAX);
     Version: UP_TO_HIGHEST_IMPORTED,
-        |value| imported(integer(value)?).filter(|&version| version > 0).map(Self);
+        |value| importable(integer(value)?).filter(|&version| version > 0).map(Self);
 }
 
 impl<const MAX: usize, const MIN: usize> Value for Text<MAX, MIN> {
-    fn is() -> String {
-        format!("a string of {}", Self::is())
+    fn rule() -> String {
+        format!("a string of {}", Text::<MAX, MIN>::rule())
     }
 
     fn read(value: &RawValue) -> Option<Self> {
@@ -260,69 +285,73 @@ pub(super) struct Version(pub(super) i64);
 /// The rule for an identifier or a version in a file: at most [`HIGHEST_IMPORTED`].
 pub(crate) const UP_TO_HIGHEST_IMPORTED: &str = "an integer from 1 to 9006099743113216";
 
-pub fn imported(number: i64) -> Option<i64> {
+/// Returns the number of an identifier or a version in a file; `None` if it is above [`HIGHEST_IMPORTED`].
+pub fn importable(number: i64) -> Option<i64> {
     (number <= HIGHEST_IMPORTED).then_some(number)
 }
 
 impl<'a> Members<'a> {
-    /// Returns the members of an object, which has only members with these names. `what` names the
+    /// Parses an object, which may only have members with these names. `subject` is the name of the
     /// object in a message, such as "The body".
-    pub fn of(object: &'a [u8], what: &'static str, names: &[&str]) -> Result<Self, Invalid> {
-        let members = Self::any(object, what)?;
-        members.check(names)?;
+    pub fn parse(object: &'a [u8], subject: &'static str, names: &[&str]) -> Result<Self, Invalid> {
+        let members = Self::parse_any(object, subject)?;
+        members.check_names(names)?;
         Ok(members)
     }
 
-    /// Returns the members of an object with any names. See [`Self::check`].
-    pub fn any(object: &'a [u8], what: &'static str) -> Result<Self, Invalid> {
+    /// Parses an object, which may have any members. See [`Self::check_names`].
+    pub fn parse_any(object: &'a [u8], subject: &'static str) -> Result<Self, Invalid> {
         Ok(Self {
-            what,
-            members: super::members(object, what)?,
+            subject,
+            members: super::members(object, subject)?,
         })
     }
 
     /// Rejects a member with another name than these.
-    pub fn check(&self, names: &[&str]) -> Result<(), Invalid> {
-        let known = |name: &String| names.contains(&name.as_str());
-        let Some((unknown, _)) = self.members.iter().find(|(name, _)| !known(name)) else {
+    pub fn check_names(&self, names: &[&str]) -> Result<(), Invalid> {
+        let unknown_member = self
+            .members
+            .iter()
+            .find(|(name, _)| !names.contains(&name.as_str()));
+        let Some((unknown_name, _)) = unknown_member else {
             return Ok(());
         };
         // Long enough to recognize it.
-        let shown: String = unknown.chars().take(40).collect();
+        let short_name: String = unknown_name.chars().take(40).collect();
         let allowed = match names {
             [] => "none".to_owned(),
             names => names.join(", "),
         };
         let message = format!(
-            "{} has the unknown member {shown:?}. Allowed members: {allowed}.",
-            self.what
+            "{} has the unknown member {short_name:?}. Allowed members: {allowed}.",
+            self.subject
         );
         Err(Invalid::UnknownMember(message))
     }
 
-    /// Returns the members that such a body has.
+    /// Reads the members of a body.
     pub fn read<T: Body>(&self) -> Result<T, Invalid> {
         T::read(self)
     }
 
-    /// Returns the value of a member that can be absent, but not null.
+    /// Reads a member that can be absent, but not null.
     pub fn optional<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         let Some(value) = self.find(name) else {
             return Ok(None);
         };
         match T::read(value) {
             Some(value) => Ok(Some(value)),
-            None => Err(Invalid::Value(format!("{name} must be {}.", T::is()))),
+            None => Err(Invalid::Value(format!("{name} must be {}.", T::rule()))),
         }
     }
 
-    /// Returns the value of a member that cannot be absent.
+    /// Reads a member that cannot be absent.
     pub fn required<T: Value>(&self, name: &str) -> Result<T, Invalid> {
         self.optional(name)?
-            .ok_or_else(|| Invalid::Value(format!("{name} is missing; it must be {}.", T::is())))
+            .ok_or_else(|| Invalid::Value(format!("{name} is missing; it must be {}.", T::rule())))
     }
 
-    /// Returns the value of a member that cannot be absent, but null.
+    /// Reads a member that cannot be absent, but null.
     pub(crate) fn nullable<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         if self.is_null(name) {
             Ok(None)
@@ -331,7 +360,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Returns the change of a member by a merge patch: null removes it.
+    /// Reads the change of a member in a merge patch: a member that is absent keeps the value, and null clears it.
     pub fn patch<T: Value>(&self, name: &str) -> Result<Patch<T>, Invalid> {
         if self.is_null(name) {
             return Ok(Patch::Clear);
@@ -346,7 +375,7 @@ impl<'a> Members<'a> {
     fn find(&self, name: &str) -> Option<&'a RawValue> {
         self.members
             .iter()
-            .find(|(given, _)| given == name)
+            .find(|(member_name, _)| member_name == name)
             .map(|&(_, value)| value)
     }
 }

@@ -13,74 +13,102 @@ use petstore_domain::{
     },
 };
 
-/// RFC 3339 in UTC with milliseconds.
-static TIMES: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+/// The printer of times: RFC 3339 in UTC with milliseconds.
+static TIME_PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
-/// A value that can be written.
-pub(super) trait Show {
-    fn show(&self, out: &mut Vec<u8>);
+/// A type of values that can be written as JSON.
+pub(super) trait WriteJson {
+    fn write_json(&self, out: &mut Vec<u8>);
 }
 
-impl<T: Show> Show for Option<T> {
-    fn show(&self, out: &mut Vec<u8>) {
+impl<T: WriteJson> WriteJson for Option<T> {
+    fn write_json(&self, out: &mut Vec<u8>) {
         match self {
-            Some(value) => value.show(out),
+            Some(value) => value.write_json(out),
             None => out.extend_from_slice(b"null"),
         }
     }
 }
 
-impl Show for Timestamp {
-    fn show(&self, out: &mut Vec<u8>) {
+impl WriteJson for Timestamp {
+    fn write_json(&self, out: &mut Vec<u8>) {
         out.push(b'"');
         // A write to memory cannot fail.
-        let _ = TIMES.print_timestamp(self, &mut *out);
+        let _ = TIME_PRINTER.print_timestamp(self, &mut *out);
         out.push(b'"');
     }
 }
 
-impl Show for bool {
-    fn show(&self, out: &mut Vec<u8>) {
+impl WriteJson for bool {
+    fn write_json(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(if *self { b"true" } else { b"false" });
     }
 }
 
-impl<const MAX: usize, const MIN: usize> Show for Text<MAX, MIN> {
-    fn show(&self, out: &mut Vec<u8>) {
+impl<const MAX: usize, const MIN: usize> WriteJson for Text<MAX, MIN> {
+    fn write_json(&self, out: &mut Vec<u8>) {
         super::write_string(out, self.as_str());
     }
 }
 
-/// Declares values that are written as an integer or a text.
-macro_rules! shows {
-    ({$($integer:ty: |$number:ident| $of_number:expr;)+} $($text:ty),+) => {
-        $(impl Show for $integer {
-            fn show(&self, out: &mut Vec<u8>) {
-                let $number = self;
-                out.extend_from_slice(itoa::Buffer::new().format($of_number).as_bytes());
+/// Declares types whose values are written as an integer. `PetId: |id| id.get();` implements [`WriteJson`] for `PetId`.
+macro_rules! write_as_integer {
+    ($($type:ty: |$value:ident| $number:expr;)+) => {
+        $(impl WriteJson for $type {
+            fn write_json(&self, out: &mut Vec<u8>) {
+                let $value = self;
+                out.extend_from_slice(itoa::Buffer::new().format($number).as_bytes());
             }
         })+
-        $(impl Show for $text {
-            fn show(&self, out: &mut Vec<u8>) {
+    };
+}
+
+/// Declares types whose values are written as a text, which `as_str` returns. `PetName` implements [`WriteJson`] then.
+macro_rules! write_as_text {
+    ($($type:ty),+ $(,)?) => {
+        $(impl WriteJson for $type {
+            fn write_json(&self, out: &mut Vec<u8>) {
                 super::write_string(out, self.as_str());
             }
         })+
     };
 }
 
-shows! {
-    {
-        i64: |number| *number;
-        u32: |number| *number;
-        PetId: |id| id.get();
-        OrderId: |id| id.get();
-    }
-    PetName, PetStatus, OrderStatus, WithdrawalReason, FieldKind, FieldName, Contact, Decimal,
-    DisabledReason, StoreName, Language, Currency, EmailAddress, TelephoneNumber, ContactPage, Address,
-    About, Colour, StoreKind, LinkLabel, LinkUrl
+write_as_integer! {
+    i64: |number| *number;
+    u32: |number| *number;
+    PetId: |id| id.get();
+    OrderId: |id| id.get();
 }
 
-/// A JSON object that is being written.
+write_as_text!(
+    PetName,
+    PetStatus,
+    OrderStatus,
+    WithdrawalReason,
+    FieldKind,
+    FieldName,
+    Contact,
+    Decimal,
+    DisabledReason,
+    StoreName,
+    Language,
+    Currency,
+    EmailAddress,
+    TelephoneNumber,
+    ContactPage,
+    Address,
+    About,
+    Colour,
+    StoreKind,
+    LinkLabel,
+    LinkUrl,
+);
+
+/// A JSON object that is being written. Each method writes a member; [`Object::end`] completes the object.
+///
+/// `Object::begin(&mut out)`, `object.integer("id", 7)`, `object.text("name", "Luke")` and `object.end()` write
+/// `{"id":7,"name":"Luke"}`.
 pub struct Object<'o>(pub(super) &'o mut Vec<u8>);
 
 impl<'o> Object<'o> {
@@ -89,6 +117,7 @@ impl<'o> Object<'o> {
         Self(out)
     }
 
+    /// Writes the name of a member, and returns the output for its value.
     pub fn name(&mut self, name: &str) -> &mut Vec<u8> {
         if self.0.last() != Some(&b'{') {
             self.0.push(b',');
@@ -108,26 +137,26 @@ impl<'o> Object<'o> {
         super::write_string(self.name(name), value);
     }
 
-    pub(super) fn put(&mut self, name: &str, value: &impl Show) {
-        value.show(self.name(name));
+    pub(super) fn put(&mut self, name: &str, value: &impl WriteJson) {
+        value.write_json(self.name(name));
     }
 
     pub(super) fn null(&mut self, name: &str) {
         self.name(name).extend_from_slice(b"null");
     }
 
-    /// Writes an array, which has one element at least.
+    /// Writes an array of texts, which has at least one element.
     pub(super) fn texts<'t>(&mut self, name: &str, values: impl Iterator<Item = &'t str>) {
         let out = self.name(name);
-        for (at, value) in values.enumerate() {
-            out.push(if at == 0 { b'[' } else { b',' });
+        for (index, value) in values.enumerate() {
+            out.push(if index == 0 { b'[' } else { b',' });
             super::write_string(out, value);
         }
         out.push(b']');
     }
 
     pub fn time(&mut self, name: &str, value: Timestamp) {
-        value.show(self.name(name));
+        value.write_json(self.name(name));
     }
 
     /// Writes the value with `write`, or null.

@@ -1,4 +1,4 @@
-//! Orders as JSON: the bodies of requests, and what clients, the log of changes and files have.
+//! Orders as JSON: the bodies of requests, and the representations for clients, for the log of changes and for files.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -37,19 +37,21 @@ pub struct PlaceOrder {
     contact: Patch<Contact>,
 }
 
-/// Whether an order is completed at once.
+/// The status of a new order: whether it is completed at once.
 #[derive(Default)]
 struct IsCompleted(bool);
 
-/// The end of a reservation.
+/// The end of a reservation, which an order that is completed at once has not.
 struct End(Option<Timestamp>);
 
 values! {
-    IsCompleted: "reserved or completed", |value| match &*super::string(value)? {
-        "reserved" => Some(Self(false)),
-        "completed" => Some(Self(true)),
-        _ => None,
-    }, keywords_of_words(&["reserved", "completed"]);
+    IsCompleted: "reserved or completed",
+        |value| match &*super::string(value)? {
+            "reserved" => Some(Self(false)),
+            "completed" => Some(Self(true)),
+            _ => None,
+        },
+        keywords_of_words(&["reserved", "completed"]);
 }
 
 impl Member for End {
@@ -60,11 +62,11 @@ impl Member for End {
         <Timestamp as Value>::keywords()
     }
 
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         let IsCompleted(is_completed) = members.optional("status")?.unwrap_or_default();
         let end = members.optional(name)?;
         if is_completed && end.is_some() {
-            return Err(Invalid::of(
+            return Err(Invalid::from_reason(
                 "expiresAt is only for a reservation; an order with the status completed has no end.",
             ));
         }
@@ -73,33 +75,27 @@ impl Member for End {
 }
 
 impl PlaceOrder {
-    /// Returns the order for this animal, a reservation until `default_end` if it names no end.
-    pub fn of_pet(self, pet_id: PetId, default_end: Timestamp) -> NewOrder {
+    /// Returns the new order for this animal, a reservation until `default_end` if the body names no end.
+    pub fn into_order(self, pet_id: PetId, default_end: Timestamp) -> NewOrder {
         let IsCompleted(is_completed) = self.status.unwrap_or_default();
         let terms = if is_completed {
             OrderTerms::Completed
         } else {
             OrderTerms::ReservedUntil(self.end.0.unwrap_or(default_end))
         };
-        let Self {
-            reference,
-            note,
-            price,
-            contact,
-            ..
-        } = self;
         NewOrder {
             pet_id,
             terms,
-            reference,
-            note,
-            price,
-            contact: contact.into_value(),
+            reference: self.reference,
+            note: self.note,
+            price: self.price,
+            contact: self.contact.into_value(),
         }
     }
 }
 
-/// An order without its contact, for what is kept, and for callers without permission to see it.
+/// Writes an order without its contact, for the log of changes, for remembered responses, and for callers without
+/// permission to see the contact.
 pub fn write_order(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Readers::All);
 }
@@ -108,29 +104,30 @@ pub fn write_order_with_contact(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Readers::Staff);
 }
 
-/// An order in a file, with whether it holds its animal.
+/// Writes an order for an export, which has also whether the order holds its animal.
 pub(crate) fn write_whole_order(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Readers::File);
 }
 
 /// The members that an older representation of an order may not have, as `"name":` and `,"name":null`.
-pub const ADDED_TO_ORDERS: &[[&str; 2]] = Order::ADDED;
+pub const MEMBERS_ADDED_TO_ORDERS: &[[&str; 2]] = Order::ADDED_MEMBERS;
 
+/// Reads an order in an export, and checks that its members agree.
 pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
     let order = Order::read_representation(object, "The order", Readers::File)?;
     let is_open = order.status == OrderStatus::Reserved;
     if is_open != order.closed_at.is_none() {
-        return Err(Invalid::of(
+        return Err(Invalid::from_reason(
             "closedAt must be null for a reserved order, and for no other",
         ));
     }
     if is_open && order.expires_at.is_none() {
-        return Err(Invalid::of(
+        return Err(Invalid::from_reason(
             "expiresAt must not be null for a reserved order",
         ));
     }
     if order.status != OrderStatus::Completed && order.holds != is_open {
-        return Err(Invalid::of(
+        return Err(Invalid::from_reason(
             "holds must be true for a reserved order, and false for a cancelled, expired or \
              returned one",
         ));
@@ -138,8 +135,8 @@ pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
     Ok(order)
 }
 
-/// Reads an order as the log of changes has it, without its contact. It holds its animal by its status: when a change
-/// was logged that made an order reserved or completed, the animal had its status by the order.
+/// Reads an order in the log of changes, which has no contact. It holds its animal by its status: when a change
+/// was logged that made an order reserved or completed, the animal had its status because of the order.
 pub(super) fn read_logged_order(object: &[u8]) -> Result<Order, Invalid> {
     let order = Order::read_representation(object, "The order", Readers::All)?;
     let holds = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);

@@ -12,36 +12,42 @@ use serde_json::{json, value::RawValue};
 use super::{
     Object, elements, integer,
     members::{bodies, values},
-    scaled_in,
+    number::parse_scaled,
 };
 
 values! {
-    // The only one is the position of a photo.
-    usize: "an integer from 0 on; 0 is the portrait", |value| integer(value)?.try_into().ok(),
+    // The only member of this type is the position of a photo.
+    usize: "an integer from 0 on; 0 is the portrait",
+        |value| integer(value)?.try_into().ok(),
         json!({ "type": "integer", "format": "int64", "minimum": 0 });
     Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
             and from the top; or null for this default",
         |value| match elements(value.get().as_bytes()).ok()?[..] {
-            [x, y] => read_focus([x.get(), y.get()]),
+            [left, top] => read_focus([left.get(), top.get()]),
             _ => None,
         },
         json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.0001 } });
 }
 
-/// Of two JSON numbers from 0 to 1 with at most four decimals.
+/// Returns the focus for its distances from the left and from the top, two JSON numbers from 0 to 1 with at most four
+/// decimals: `0.5` and `0.35` are 5000 and 3500 ten-thousandths.
 pub fn read_focus(point: [&str; 2]) -> Option<Focus> {
-    let [x, y] = point.map(|part| u16::try_from(scaled_in(part, 4)?).ok());
-    Focus::new([x?, y?])
+    let [left, top] = point;
+    Focus::new([ten_thousandths(left)?, ten_thousandths(top)?])
+}
+
+fn ten_thousandths(number: &str) -> Option<u16> {
+    u16::try_from(parse_scaled(number, 4)?).ok()
 }
 
 bodies! {
     PhotoPatch: alt, focus, position;
 }
 
-/// A photo as a store keeps it.
+/// A photo in the form in which a store keeps it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Stored<'s> {
+struct StoredPhoto<'s> {
     id: &'s str,
     alt: Option<String>,
     width: u32,
@@ -50,35 +56,42 @@ struct Stored<'s> {
     added_at: i64,
 }
 
-/// Returns the photos of an animal as a store keeps them. `None` if the service has never written
-/// this.
-pub fn read_photos(stored: &str) -> Option<Photos> {
-    let photo = |stored: Stored<'_>| {
-        let alt = match stored.alt {
+impl StoredPhoto<'_> {
+    /// Returns the photo; `None` if a member is not valid.
+    fn into_photo(self) -> Option<Photo> {
+        let alt = match self.alt {
             Some(alt) => Some(AltText::new(alt)?),
             None => None,
         };
+        let focus = match self.focus {
+            Some(point) => Some(Focus::new(point)?),
+            None => None,
+        };
         Some(Photo {
-            id: PhotoId::parse(stored.id)?,
+            id: PhotoId::parse(self.id)?,
             alt,
-            width: stored.width,
-            height: stored.height,
-            focus: match stored.focus {
-                Some(point) => Some(Focus::new(point)?),
-                None => None,
-            },
-            added_at: timestamp_from_milliseconds(stored.added_at)?,
+            width: self.width,
+            height: self.height,
+            focus,
+            added_at: timestamp_from_milliseconds(self.added_at)?,
         })
-    };
-    let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
-    let all = all.into_iter().map(photo).collect::<Option<_>>()?;
-    Some(Photos::from_stored(all, stored.to_owned()))
+    }
 }
 
-/// A photo as [`write_photo`] writes it. Its URLs, position and animal follow from where it is.
+/// Reads the photos of an animal in the form in which a store keeps them. `None` if the service has never written this.
+pub fn read_photos(stored: &str) -> Option<Photos> {
+    let stored_photos: Vec<StoredPhoto<'_>> = serde_json::from_str(stored).ok()?;
+    let photos: Option<Vec<Photo>> = stored_photos
+        .into_iter()
+        .map(StoredPhoto::into_photo)
+        .collect();
+    Some(Photos::from_stored(photos?, stored.to_owned()))
+}
+
+/// A photo in the form in which [`write_photo`] writes it. Its URLs, position and animal follow from its place.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Logged<'l> {
+struct LoggedPhoto<'l> {
     id: &'l str,
     alt: Option<String>,
     width: u32,
@@ -88,49 +101,63 @@ struct Logged<'l> {
     added_at: &'l str,
 }
 
-/// Reads the photos of an animal as the log of changes has them. `None` if this is something else.
-pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
-    let logged: Vec<Logged<'_>> = serde_json::from_str(array).ok()?;
-    let photos = logged.into_iter().map(read_logged_photo);
-    Some(Photos::new(photos.collect::<Option<_>>()?))
-}
-
-fn read_logged_photo(logged: Logged<'_>) -> Option<Photo> {
-    let alt = match logged.alt {
-        Some(alt) => Some(AltText::new(alt)?),
-        None => None,
-    };
-    let focus = match logged.focus {
-        Some([x, y]) => Some(read_focus([x.get(), y.get()])?),
-        None => None,
-    };
-    Some(Photo {
-        id: PhotoId::parse(logged.id)?,
-        alt,
-        width: logged.width,
-        height: logged.height,
-        focus,
-        added_at: logged.added_at.parse().ok()?,
-    })
-}
-
-/// Returns the same JSON with the paths of photos below `prefix`; `None` if there are none. No
-/// value of a client is an object behind `"urls":`.
-pub fn with_photos_below(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let mut rest = json;
-    while let Some(at) = memmem::find(rest, br#""urls":{"small":"/photos/"#) {
-        let (before, urls) = rest.split_at(at);
-        let (urls, after) = urls.split_at(memchr(b'}', urls)?);
-        let urls =
-            String::from_utf8_lossy(urls).replace("\"/photos/", &format!("\"{prefix}/photos/"));
-        out.extend([before, urls.as_bytes()].concat());
-        rest = after;
+impl LoggedPhoto<'_> {
+    /// Returns the photo; `None` if a member is not valid.
+    fn into_photo(self) -> Option<Photo> {
+        let alt = match self.alt {
+            Some(alt) => Some(AltText::new(alt)?),
+            None => None,
+        };
+        let focus = match self.focus {
+            Some([left, top]) => Some(read_focus([left.get(), top.get()])?),
+            None => None,
+        };
+        Some(Photo {
+            id: PhotoId::parse(self.id)?,
+            alt,
+            width: self.width,
+            height: self.height,
+            focus,
+            added_at: self.added_at.parse().ok()?,
+        })
     }
-    (rest.len() < json.len()).then(|| [&out, rest].concat())
 }
 
-/// The photo of an animal at this position.
+/// Reads the photos of an animal in the log of changes. `None` for another text.
+pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
+    let logged_photos: Vec<LoggedPhoto<'_>> = serde_json::from_str(array).ok()?;
+    let photos: Option<Vec<Photo>> = logged_photos
+        .into_iter()
+        .map(LoggedPhoto::into_photo)
+        .collect();
+    Some(Photos::new(photos?))
+}
+
+/// Returns JSON with `prefix` before the paths of photos; `None` if it has no photos. No value of a client is an object
+/// after `"urls":`.
+///
+/// With the prefix `https://shop.example`, `"urls":{"small":"/photos/1-small.jpg"}` becomes
+/// `"urls":{"small":"https://shop.example/photos/1-small.jpg"}`.
+pub fn with_photo_prefix(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut unread = json;
+    while let Some(position) = memmem::find(unread, br#""urls":{"small":"/photos/"#) {
+        let (before_urls, from_urls) = unread.split_at(position);
+        let (urls, after_urls) = from_urls.split_at(memchr(b'}', from_urls)?);
+        let urls = String::from_utf8_lossy(urls);
+        let prefixed_urls = urls.replace("\"/photos/", &format!("\"{prefix}/photos/"));
+        out.extend_from_slice(before_urls);
+        out.extend_from_slice(prefixed_urls.as_bytes());
+        unread = after_urls;
+    }
+    if unread.len() == json.len() {
+        return None;
+    }
+    out.extend_from_slice(unread);
+    Some(out)
+}
+
+/// Writes the photo of an animal at this position.
 pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo) {
     let mut object = Object::begin(out);
     object.text("id", &photo.id.to_string());

@@ -3,12 +3,13 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use petstore_domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Link, LinkLabel, LinkUrl, Links,
-    Profile, ProfilePatch, StoreName, TelephoneNumber,
+    Logo, Profile, ProfilePatch, StoreName, TelephoneNumber,
 };
 use serde_json::{json, value::RawValue};
 
 use super::{
     Invalid, Object,
+    declared::Keywords,
     members::{Body, Members, Version, bodies, values},
 };
 
@@ -18,76 +19,65 @@ bodies! {
     Link: label, url;
 }
 
-/// Declares texts with a rule.
-macro_rules! texts {
-    ($($text:ty),+) => {
-        values! {
-            $($text: Self::RULE, |value| Self::new(super::string(value)?), json!({ "type": "string" });)+
-        }
-    };
-}
-
-texts!(
-    StoreName,
-    EmailAddress,
-    TelephoneNumber,
-    ContactPage,
-    Address,
-    About,
-    Colour,
-    LinkLabel,
-    LinkUrl
-);
-
 values! {
+    StoreName: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    EmailAddress: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    TelephoneNumber: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    ContactPage: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    Address: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    About: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    Colour: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    LinkLabel: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    LinkUrl: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     Currency: "a code of three capital letters (ISO 4217), such as EUR",
-        |value| Self::new(&super::string(value)?), json!({ "type": "string" });
-    File: "a PNG picture in base64", |value| {
-        STANDARD.decode(super::string(value)?).ok().map(Self)
-    };
+        |value| Self::new(&super::string(value)?), text_keywords();
+    LogoFile: "a PNG picture in base64",
+        |value| STANDARD.decode(super::string(value)?).ok().map(Self);
     Links: "an array of at most 8 objects with a label (1 to 60 characters without control characters) and a url (an https URL of at most 500 characters)",
-        |value| links(value), json!({ "type": "array", "maxItems": Links::MAX });
+        |value| read_links(value),
+        json!({ "type": "array", "maxItems": Links::MAX });
 }
 
-fn links(value: &RawValue) -> Option<Links> {
-    let elements = super::elements(value.get().as_bytes()).ok()?;
-    let link = |element: &RawValue| {
-        Members::of(element.get().as_bytes(), "The link", Link::NAMES)
-            .ok()?
-            .read()
-            .ok()
-    };
-    Links::new(elements.into_iter().map(link).collect::<Option<_>>()?)
+fn text_keywords() -> Keywords {
+    json!({ "type": "string" })
 }
 
-/// Returns the profile in its text in the database.
-pub fn stored_profile(text: &str, version: i64) -> Option<Profile> {
-    let members = Members::of(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
+fn read_links(value: &RawValue) -> Option<Links> {
+    let mut links = Vec::new();
+    for element in super::elements(value.get().as_bytes()).ok()? {
+        let object = element.get().as_bytes();
+        let members = Members::parse(object, "The link", Link::NAMES).ok()?;
+        links.push(members.read().ok()?);
+    }
+    Links::new(links)
+}
+
+/// Parses the text of a profile in the database: see [`stored_profile_text`]. `None` if it is not valid.
+pub fn parse_stored_profile(text: &str, version: i64) -> Option<Profile> {
+    let members = Members::parse(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
     let patch: ProfilePatch = members.read().ok()?;
-    Some(Profile {
-        version,
-        ..Profile::default().with_patch(&patch)
-    })
+    let mut profile = Profile::default().with_patch(&patch);
+    profile.version = version;
+    Some(profile)
 }
 
-/// The file of a logo, in a file.
-struct File(Vec<u8>);
+/// The content of the file of a logo, which an export has in base64.
+struct LogoFile(Vec<u8>);
 
-/// Returns the profile in a file, and the file of its logo.
+/// Reads a profile in an export, and the content of the file of its logo.
 pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), Invalid> {
     let names = [&["version", "logo"], ProfilePatch::NAMES].concat();
-    let members = Members::of(object, "The profile", &names)?;
+    let members = Members::parse(object, "The profile", &names)?;
     let Version(version) = members.required("version")?;
-    let logo: Option<File> = members.optional("logo")?;
-    let profile = Profile {
-        version,
-        ..Profile::default().with_patch(&members.read()?)
-    };
-    Ok((profile, logo.map(|File(png)| png)))
+    let logo: Option<LogoFile> = members.optional("logo")?;
+
+    let mut profile = Profile::default().with_patch(&members.read()?);
+    profile.version = version;
+    Ok((profile, logo.map(|LogoFile(png)| png)))
 }
 
-/// Returns the members of a profile that can be changed, as an object that is not at its end.
-fn begin<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
+/// Writes the members of a profile that can be changed. The caller adds further members, and ends the object.
+fn begin_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = Object::begin(out);
     object.put("name", &profile.name);
     object.put("language", &profile.language);
@@ -98,47 +88,50 @@ fn begin<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     object.put("address", &profile.address);
     object.put("hours", &profile.hours);
     object.put("about", &profile.about);
-    let links = object.name("links");
-    links.push(b'[');
-    for (at, link) in profile.links.iter().flat_map(Links::all).enumerate() {
-        if at > 0 {
-            links.push(b',');
-        }
-        let mut object = Object::begin(links);
-        object.put("label", &link.label);
-        object.put("url", &link.url);
-        object.end();
-    }
-    links.push(b']');
+    let links = profile.links.as_ref().map_or(&[][..], Links::all);
+    write_links(object.name("links"), links);
     object.put("colour", &profile.colour);
     object.put("kind", &profile.kind);
     object
 }
 
-/// Returns the text of a profile in the database.
-pub fn store_profile(profile: &Profile) -> String {
+fn write_links(out: &mut Vec<u8>, links: &[Link]) {
+    out.push(b'[');
+    for (index, link) in links.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let mut object = Object::begin(out);
+        object.put("label", &link.label);
+        object.put("url", &link.url);
+        object.end();
+    }
+    out.push(b']');
+}
+
+/// Returns the text of a profile in the database: a JSON object without the logo and the version, which have columns of
+/// their own.
+pub fn stored_profile_text(profile: &Profile) -> String {
     let mut out = Vec::new();
-    begin(&mut out, profile).end();
+    begin_profile(&mut out, profile).end();
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The profile in a file, with the file of its logo.
+/// Writes a profile for an export. `logo` is the content of the file of its logo.
 pub(crate) fn write_whole_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
-    let mut object = begin(out, profile);
+    let mut object = begin_profile(out, profile);
     if let Some(png) = logo {
-        super::write_string(object.name("logo"), &STANDARD.encode(png));
+        object.text("logo", &STANDARD.encode(png));
     }
     object.integer("version", profile.version);
     object.end();
 }
 
-/// The profile for clients.
+/// Writes a profile for clients, with the path of its logo.
 pub fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
-    let mut object = begin(out, profile);
-    match profile.logo {
-        Some(logo) => super::write_string(object.name("logo"), &logo.path()),
-        None => object.name("logo").extend_from_slice(b"null"),
-    }
+    let mut object = begin_profile(out, profile);
+    let logo_path = profile.logo.map(Logo::path);
+    object.text_or_null("logo", logo_path.as_deref());
     object.integer("version", profile.version);
     object.end();
 }

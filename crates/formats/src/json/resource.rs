@@ -1,4 +1,4 @@
-//! Resources whose members are declared: how clients, the log of changes and files have them.
+//! Resources with declared members, and their representations for clients, for the log of changes and for files.
 
 use super::{
     Invalid,
@@ -6,7 +6,7 @@ use super::{
     members::{Member, declared_member},
 };
 
-/// Who gets a resource.
+/// The readers of a representation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Readers {
     /// Every client, and the log of changes.
@@ -17,25 +17,26 @@ pub(super) enum Readers {
     File,
 }
 
+/// A resource with declared members. See [`resource!`].
 pub(super) trait Resource: Sized {
     /// The members that an older representation may not have, as `"name":` and `,"name":null`.
-    const ADDED: &'static [[&'static str; 2]];
+    const ADDED_MEMBERS: &'static [[&'static str; 2]];
 
     fn write(&self, out: &mut Vec<u8>, readers: Readers);
 
-    /// Reads one that was written for these readers: of a file, or of the log of changes. A member that they do not get
-    /// has its default. `what` is its name in a message, such as "The order".
+    /// Reads a resource that was written for these readers, in a file or in the log of changes. A member that they do not
+    /// get has its default. `subject` is the name of the resource in a message, such as "The order".
     fn read_representation(
         object: &[u8],
-        what: &'static str,
+        subject: &'static str,
         readers: Readers,
     ) -> Result<Self, Invalid>;
 
-    /// Returns what the document says of the members that clients get.
+    /// Returns the members that clients get, for the document.
     fn declared() -> DeclaredObject;
 }
 
-/// Returns what the document says of a member of a resource: clients always get it, and null in place of no value.
+/// Returns a member of a resource for the document: clients always get the member, with null in place of no value.
 pub(super) fn declared_in_resource<R, M: Member>(
     name: &'static str,
     field: fn(&R) -> &M,
@@ -48,22 +49,26 @@ pub(super) fn declared_in_resource<R, M: Member>(
     }
 }
 
-/// Declares the members of a resource, in their order in JSON. Behind `since` is one that an older file may
-/// not have; behind `private`, one that is personal data, and null for most readers; behind `file`, one
-/// that only files have.
+/// Declares the members of a resource, in their order in JSON, and then its version.
+///
+/// A member after `since` can be missing in an older file. A member after `private` is personal data, and null for most
+/// readers. A member after `file` is only in files.
+///
+/// `resource!(Category: id, label; version);` implements [`Resource`] for `Category`, which is written as
+/// `{"id":7,"label":"Dogs","version":1}`.
 macro_rules! resource {
     (
         $resource:ident: $($member:ident $(as $name:ident)?),+
         $(; $version:ident $(, since $added:ident)* $(, private $private:ident)? $(, file $file:ident)?)?
     ) => {
         impl $crate::json::resource::Resource for $resource {
-            const ADDED: &'static [[&'static str; 2]] = &[$(
+            const ADDED_MEMBERS: &'static [[&'static str; 2]] = &[$(
                 $($crate::json::resource::added!($added),)*
                 $($crate::json::resource::added!($private),)?
             )?];
 
             fn write(&self, out: &mut Vec<u8>, readers: $crate::json::resource::Readers) {
-                // Not every resource has members for only some readers.
+                // A resource without members for only some readers does not use this.
                 let _ = readers;
                 let mut object = $crate::json::Object::begin(out);
                 $(object.put($crate::json::members::name!($member $($name)?), &self.$member);)+
@@ -84,15 +89,15 @@ macro_rules! resource {
 
             fn read_representation(
                 object: &[u8],
-                what: &'static str,
+                subject: &'static str,
                 readers: $crate::json::resource::Readers,
             ) -> Result<Self, $crate::json::Invalid> {
                 use $crate::json::members::{Member, Members, name};
 
-                // Not every resource has members for only some readers.
+                // A resource without members for only some readers does not use this.
                 let _ = readers;
 
-                let members = Members::of(object, what, &[
+                let members = Members::parse(object, subject, &[
                     $(name!($member $($name)?),)+
                     $(
                         stringify!($version),
@@ -102,11 +107,11 @@ macro_rules! resource {
                     )?
                 ])?;
                 Ok(Self {
-                    $($member: Member::in_file(&members, name!($member $($name)?))?,)+
+                    $($member: Member::from_file(&members, name!($member $($name)?))?,)+
                     $(
                         $version: members.required::<$crate::json::members::Version>(stringify!($version))?.0,
-                        $($added: members.patch(stringify!($added))?.set(),)*
-                        $($private: members.patch(stringify!($private))?.set(),)?
+                        $($added: members.patch(stringify!($added))?.into_value(),)*
+                        $($private: members.patch(stringify!($private))?.into_value(),)?
                         $($file: if readers == $crate::json::resource::Readers::File {
                             members.required(stringify!($file))?
                         } else {
@@ -139,7 +144,8 @@ macro_rules! resource {
 }
 pub(super) use resource;
 
-/// A member that an older representation may not have.
+/// Returns the texts of a member that an older representation may not have: `added!(price)` becomes
+/// `["\"price\":", ",\"price\":null"]`.
 macro_rules! added {
     ($name:ident) => {
         [

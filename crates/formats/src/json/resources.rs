@@ -22,7 +22,7 @@ pub fn write_category(out: &mut Vec<u8>, category: &Category) {
     category.write(out, Readers::All);
 }
 
-/// Returns what the document says of each resource that is declared. The tests write it there.
+/// Returns the declared members of resources. The tests write them into the document.
 pub fn declared_resources() -> Vec<DeclaredObject> {
     vec![
         Order::declared(),
@@ -31,13 +31,13 @@ pub fn declared_resources() -> Vec<DeclaredObject> {
     ]
 }
 
-/// Returns a category in a file.
+/// Reads a category in an export.
 pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
     Category::read_representation(object, "The category", Readers::File)
 }
 
-/// Reads an animal, an order or a category as [`write_resource`] has written it, in this release or an earlier one.
-/// `None` for other subjects, and for what a later release has written in a way that this one does not know.
+/// Reads an animal, an order or a category that [`write_resource`] has written, in this release or an earlier one.
+/// `None` for other subjects, and for a text of a later release that this one does not know.
 ///
 /// An order has no contact, because the log of changes has none.
 pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
@@ -54,7 +54,7 @@ pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
     }
 }
 
-/// The representation of an animal, an order without its contact, or a category.
+/// Writes an animal, an order without its contact, or a category.
 pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     match resource {
         Resource::Pet(pet) => write_store_pet(out, pet),
@@ -63,7 +63,7 @@ pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     }
 }
 
-/// A webhook, with its secret if it has just been made.
+/// Writes a webhook, with its secret if the webhook has just been made.
 pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
     let mut object = Object::begin(out);
     object.integer("id", webhook.id);
@@ -83,7 +83,7 @@ pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>)
     object.end();
 }
 
-/// An attempt to deliver a message.
+/// Writes an attempt to deliver a message.
 pub fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
     let mut object = Object::begin(out);
     object.text("messageId", &attempt.message_id);

@@ -1,7 +1,5 @@
 //! An animal of the store area as JSON.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
-
 use std::collections::BTreeMap;
 
 use petstore_domain::{
@@ -34,31 +32,25 @@ pub struct AddPet {
 }
 
 impl AddPet {
-    /// Returns a new animal, and the values of its fields.
+    /// Returns a new animal, and the values of its fields, which cannot be null.
     pub fn pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
-        let Self {
-            name,
-            category_id,
-            status,
-            fields,
-        } = self;
-        if let Some((name, _)) = fields
+        let null_field = self
+            .fields
             .iter()
-            .find(|(_, given)| **given == RequestedValue::Clear)
-        {
-            let shown: String = name.chars().take(40).collect();
+            .find(|(_, value)| **value == RequestedValue::Clear);
+        if let Some((name, _)) = null_field {
+            // Long enough to recognize it.
+            let short_name: String = name.chars().take(40).collect();
             return Err(Invalid::Value(format!(
-                "fields.{shown} must not be null; leave it out."
+                "fields.{short_name} must not be null; leave it out."
             )));
         }
-        Ok((
-            NewPet {
-                name,
-                category_id,
-                status: status.unwrap_or_default(),
-            },
-            fields,
-        ))
+        let pet = NewPet {
+            name: self.name,
+            category_id: self.category_id,
+            status: self.status.unwrap_or_default(),
+        };
+        Ok((pet, self.fields))
     }
 }
 
@@ -70,14 +62,16 @@ struct PhotoCount(u64);
 
 values! {
     Fields<FieldPatch>: "an object with the names and values of fields",
-        |value| fields(value).map(Self);
+        |value| read_field_patch(value).map(Self);
     Fields<FieldValues>: "an object of strings, integers, true and false, of at most 32 KiB",
-        |value| values_of(super::members(value.get().as_bytes(), "fields").ok()?)
-            .and_then(FieldValues::new).map(Self);
+        |value| read_field_values(value).map(Self);
     Withdrawal: "null, or an object with a valid at, reason and note",
         |value| Self::read_representation(value.get().as_bytes(), "withdrawn", Readers::File).ok();
     PhotoCount: "an array of photos",
-        |value| super::elements(value.get().as_bytes()).ok().map(|all| Self(all.len() as u64));
+        |value| {
+            let photos = super::elements(value.get().as_bytes()).ok()?;
+            Some(Self(photos.len() as u64))
+        };
 }
 
 resource!(Withdrawal: at, reason, note);
@@ -90,7 +84,7 @@ impl Member for FieldPatch {
         json!({ "type": "object" })
     }
 
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Ok(members
             .optional(name)?
             .map(|Fields(fields)| fields)
@@ -106,8 +100,8 @@ impl Member for FieldValues {
         json!({ "type": "object" })
     }
 
-    // A file of an earlier release has none.
-    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+    // A file of an earlier release has no fields.
+    fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Ok(members
             .optional(name)?
             .map(|Fields(fields)| fields)
@@ -115,49 +109,65 @@ impl Member for FieldValues {
     }
 }
 
-fn fields(value: &RawValue) -> Option<FieldPatch> {
-    let given = |(name, value): (_, &RawValue)| match value.get() {
-        "null" => (name, RequestedValue::Clear),
-        _ => (
-            name,
-            field_value(value).map_or(RequestedValue::Invalid, RequestedValue::Set),
-        ),
-    };
-    let members = super::members(value.get().as_bytes(), "fields").ok()?;
-    Some(members.into_iter().map(given).collect())
+/// Reads the values of fields in a request: `{"age":3,"sex":null}` sets the field `age`, and clears the field `sex`.
+fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
+    let mut patch = FieldPatch::new();
+    for (name, value) in super::members(value.get().as_bytes(), "fields").ok()? {
+        let requested = if value.get() == "null" {
+            RequestedValue::Clear
+        } else {
+            match field_value(value) {
+                Some(value) => RequestedValue::Set(value),
+                None => RequestedValue::Invalid,
+            }
+        };
+        patch.insert(name, requested);
+    }
+    Some(patch)
 }
 
+fn read_field_values(value: &RawValue) -> Option<FieldValues> {
+    let members = super::members(value.get().as_bytes(), "fields").ok()?;
+    FieldValues::new(field_values(members)?)
+}
+
+/// Returns a value of a field; `None` if no kind has such a value.
 fn field_value(value: &RawValue) -> Option<FieldValue> {
     match value.get() {
         "true" => Some(FieldValue::Boolean(true)),
         "false" => Some(FieldValue::Boolean(false)),
-        _ => super::string(value)
-            .map(FieldValue::Text)
-            .or_else(|| super::integer(value).map(FieldValue::Integer)),
+        _ => match super::string(value) {
+            Some(text) => Some(FieldValue::Text(text)),
+            None => super::integer(value).map(FieldValue::Integer),
+        },
     }
 }
 
-/// Returns the values of a new animal in a file. `None` if one is null, or if it is not an object.
+/// Reads the values of a new animal in a file. `None` if a value is null, or if this is no object.
 pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
-    fields(object).filter(|given| given.values().all(|given| *given != RequestedValue::Clear))
+    let patch = read_field_patch(object)?;
+    let has_null = patch.values().any(|value| *value == RequestedValue::Clear);
+    if has_null { None } else { Some(patch) }
 }
 
-/// Returns the values of an animal as a store keeps them. `None` if they are too long, or if one is
-/// no value of any kind.
+/// Reads the values of an animal in the form in which a store keeps them. `None` if they are too long, or if a value is
+/// of no kind.
 pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
-    FieldValues::from_stored(values_of(members)?, stored.to_owned())
+    FieldValues::from_stored(field_values(members)?, stored.to_owned())
 }
 
-/// Returns the values in an object, in the order of its members.
-fn values_of<'a, T: FromIterator<(String, FieldValue)>>(
+/// Returns the values in an object, in the order of its members; `None` if a value is of no kind.
+fn field_values<'a, T: FromIterator<(String, FieldValue)>>(
     members: impl IntoIterator<Item = (String, &'a RawValue)>,
 ) -> Option<T> {
-    let value = |(name, value)| Some((name, field_value(value)?));
-    members.into_iter().map(value).collect()
+    members
+        .into_iter()
+        .map(|(name, value)| Some((name, field_value(value)?)))
+        .collect()
 }
 
-/// Returns an animal in a file, without its photos, and how many it has: a file has only their
+/// Reads an animal in an export, without its photos, and the number of its photos, because a file has only their
 /// URLs.
 pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
     let names = [
@@ -173,7 +183,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         "fields",
         "photos",
     ];
-    let members = Members::of(object, "The animal", &names)?;
+    let members = Members::parse(object, "The animal", &names)?;
     let pet = StorePet {
         id: members.required("id")?,
         name: members.required("name")?,
@@ -184,40 +194,37 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         updated_at: members.nullable("updatedAt")?,
         order_id: members.nullable("orderId")?,
         withdrawal: members.nullable("withdrawn")?,
-        fields: Member::in_file(&members, "fields")?,
+        fields: Member::from_file(&members, "fields")?,
         photos: Photos::NONE,
     };
     if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawal.is_some()) {
-        return Err(Invalid::of(
+        return Err(Invalid::from_reason(
             "orderId must be null, except for a pending animal in the catalogue",
         ));
     }
     if pet.withdrawal.is_some() && pet.updated_at.is_none() {
-        return Err(Invalid::of(
+        return Err(Invalid::from_reason(
             "updatedAt must not be null for a withdrawn animal",
         ));
     }
-    Ok((
-        pet,
-        members
-            .optional("photos")?
-            .map_or(0, |PhotoCount(count)| count),
-    ))
+    let PhotoCount(photo_count) = members.optional("photos")?.unwrap_or(PhotoCount(0));
+    Ok((pet, photo_count))
 }
 
-/// Reads an animal as the log of changes has it.
+/// Reads an animal in the log of changes, with its photos.
 pub(super) fn read_logged_pet(object: &[u8]) -> Result<StorePet, Invalid> {
     let (pet, _) = read_store_pet(object)?;
     let [photos] = super::object_members(object, ["photos"])?;
     let photos = match photos {
         Some(photos) => read_logged_photos(photos.get())
-            .ok_or_else(|| Invalid::of("photos must be an array of photos"))?,
-        // The log of an earlier release has none.
+            .ok_or_else(|| Invalid::from_reason("photos must be an array of photos"))?,
+        // The log of an earlier release has no photos.
         None => Photos::NONE,
     };
     Ok(StorePet { photos, ..pet })
 }
 
+/// Writes an animal of the store area.
 pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     let mut object = Object::begin(out);
     object.integer("id", pet.id.get());
@@ -229,8 +236,8 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.put("createdAt", &pet.created_at);
     if pet.updated_at == pet.created_at {
         // To print a time costs more than to copy it.
-        let value = start + ",\"createdAt\":".len()..object.0.len();
-        object.name("updatedAt").extend_from_within(value);
+        let created_at = start + ",\"createdAt\":".len()..object.0.len();
+        object.name("updatedAt").extend_from_within(created_at);
     } else {
         object.put("updatedAt", &pet.updated_at);
     }

@@ -4,51 +4,77 @@ use jiff::Timestamp;
 
 pub use petstore_domain::clock::truncate_to_milliseconds;
 
+/// The form of the seconds of a time: `0` stands for any digit.
+const SECONDS_FORM: &str = "0000-00-00T00:00:00";
+
 /// Parses a time of RFC 3339 with any offset, as a store keeps it. Drops digits after the
 /// milliseconds. A leap second is at the end of a day of UTC (RFC 3339, section 5.7). The last hours
 /// of the year 9999 are one moment, because no [`Timestamp`] is later.
+///
+/// ```
+/// use petstore_formats::json::times::parse;
+///
+/// assert_eq!(parse("2026-12-06T11:00:00.1239+01:00"), "2026-12-06T10:00:00.123Z".parse().ok());
+/// assert_eq!(parse("2026-12-06 10:00:00Z"), None);
+/// ```
 pub fn parse(text: &str) -> Option<Timestamp> {
-    let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
-    let digits = rest.strip_prefix('.').map_or(0, |rest| {
-        rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len()
-    });
-    let (fraction, offset) = match digits {
-        0 => ("", rest),
-        // Together with the dot.
-        _ => rest.split_at(digits + 1),
-    };
-    let fraction = &fraction[..fraction.len().min(4)];
+    let (seconds, fraction_and_offset) = text.split_at_checked(SECONDS_FORM.len())?;
+    let (fraction, offset) = split_fraction(fraction_and_offset);
     // The parser also reads other forms, for example without a separator.
-    if !fits(seconds, "0000-00-00T00:00:00") || !matches!(offset, "Z" | "z") && !fits_offset(offset)
-    {
+    let has_valid_form =
+        has_form(seconds, SECONDS_FORM) && (matches!(offset, "Z" | "z") || is_offset(offset));
+    if !has_valid_form {
         return None;
     }
-    let time = format!("{seconds}{fraction}{offset}");
-    let time = time.parse().ok().or_else(|| {
-        // Valid in the year before, so only too late.
-        let year_before = format!("9998{}", time.strip_prefix("9999")?);
-        year_before
-            .parse::<Timestamp>()
-            .ok()
-            .map(|_| Timestamp::MAX)
-    })?;
+
+    // A point and three digits.
+    let milliseconds = &fraction[..fraction.len().min(4)];
+    let time = parse_timestamp(&format!("{seconds}{milliseconds}{offset}"))?;
+    let is_leap_second = seconds.ends_with(":60");
     let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
-    (!seconds.ends_with(":60") || is_end_of_day).then(|| truncate_to_milliseconds(time))
+    if is_leap_second && !is_end_of_day {
+        return None;
+    }
+    Some(truncate_to_milliseconds(time))
 }
 
-fn fits_offset(offset: &str) -> bool {
-    (fits(offset, "+00:00") || fits(offset, "-00:00")) && &offset[1..3] < "24"
+/// Splits `.5+01:00` into `.5` and `+01:00`. The fraction is empty if there is none.
+fn split_fraction(text: &str) -> (&str, &str) {
+    let Some(after_point) = text.strip_prefix('.') else {
+        return ("", text);
+    };
+    let offset = after_point.trim_start_matches(|character: char| character.is_ascii_digit());
+    if offset.len() == after_point.len() {
+        return ("", text);
+    }
+    text.split_at(text.len() - offset.len())
 }
 
-/// Whether a text has the digits and other characters of this form.
-fn fits(text: &str, form: &str) -> bool {
+/// Parses a time. A time after the last [`Timestamp`] in the year 9999 becomes that.
+fn parse_timestamp(text: &str) -> Option<Timestamp> {
+    if let Ok(time) = text.parse() {
+        return Some(time);
+    }
+    // If the time is valid in the year before, it is only too late.
+    let year_before = format!("9998{}", text.strip_prefix("9999")?);
+    let _: Timestamp = year_before.parse().ok()?;
+    Some(Timestamp::MAX)
+}
+
+/// Whether a text is an offset such as `+01:00`, of less than a day.
+fn is_offset(text: &str) -> bool {
+    (has_form(text, "+00:00") || has_form(text, "-00:00")) && &text[1..3] < "24"
+}
+
+/// Whether a text has the digits and other characters of this form, in which `0` stands for any digit.
+fn has_form(text: &str, form: &str) -> bool {
     text.len() == form.len()
         && text
             .bytes()
             .zip(form.bytes())
-            .all(|(byte, form)| match form {
+            .all(|(byte, form_byte)| match form_byte {
                 b'0' => byte.is_ascii_digit(),
-                form => byte.eq_ignore_ascii_case(&form),
+                _ => byte.eq_ignore_ascii_case(&form_byte),
             })
 }
 

@@ -49,7 +49,7 @@ fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
 fn quotes_must_follow_rfc_4180() {
     let is_valid = |row: &str| {
         let file = format!("name,categoryId\n{row}\n");
-        let source = Source::copied_from(file.as_bytes()).unwrap();
+        let source = Source::from_reader(file.as_bytes()).unwrap();
         let mut rows = read(&source, Format::Csv, false, &Headings::default()).unwrap();
         let row = rows.next().unwrap().unwrap();
         row.is_ok_and(|_| rows.next().unwrap().is_none())

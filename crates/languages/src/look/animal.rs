@@ -105,7 +105,7 @@ impl<'a> Animal<'a> {
     /// Returns a word about it, such as its species, in a form that people can read.
     pub fn word(&self, name: &str) -> Option<String> {
         let (field, text) = self.field_text(name, &[FieldKind::Choice, FieldKind::Text])?;
-        Some(readable(field.shown(text), SHORT))
+        Some(readable(field.display_text(text), SHORT_LENGTH))
     }
 
     /// Returns its sex, if it is known.
@@ -225,9 +225,10 @@ pub fn label_of(field: &FieldDefinition) -> String {
 /// Returns a value on one line, in a form that people can read.
 pub fn value_text(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
-        (FieldKind::Date, FieldValue::Text(text)) => text
-            .parse()
-            .map_or_else(|_| readable(text, SHORT), |date| numbers().date(date)),
+        (FieldKind::Date, FieldValue::Text(text)) => text.parse().map_or_else(
+            |_| readable(text, SHORT_LENGTH),
+            |date| numbers().date(date),
+        ),
         (FieldKind::Decimal, FieldValue::Text(text)) => numbers().number(text),
         (_, FieldValue::Text(text)) => readable(field.display_text(text), LONG_LENGTH),
         (_, FieldValue::Integer(number)) => number.to_string(),

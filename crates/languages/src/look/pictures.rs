@@ -167,7 +167,7 @@ impl Room {
         position: usize,
         photos_in_first_view: usize,
     ) -> Markup {
-        let (width, height) = photo.within(PhotoSize::Medium);
+        let (width, height) = photo.dimensions(PhotoSize::Medium);
         // Its card is its largest file, and no browser enlarges it.
         let is_little = photo.longer_side() <= PhotoSize::Card.longer_side();
         let source = if is_little {
@@ -228,7 +228,7 @@ impl Room {
                 out.push_str(if index > 0 { ", " } else { "" });
                 out.push_str(&photo.path(size));
                 out.push(' ');
-                let (width, _) = photo.within(size);
+                let (width, _) = photo.dimensions(size);
                 width.render_to(out);
                 out.push('w');
             }

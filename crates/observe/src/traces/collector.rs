@@ -10,8 +10,8 @@ use hyper::{
 use percent_encoding::percent_decode_str;
 use petstore_domain::Deployment;
 use petstore_system::{
-    http_client::Outgoing,
-    tls::{self, Verify},
+    http_client::OutgoingRequest,
+    tls::{self, CertificateCheck},
 };
 use tokio::{sync::mpsc, time};
 use tokio_rustls::TlsConnector;
@@ -177,7 +177,7 @@ impl Exporter {
         let url = &self.endpoint;
         let tls = self.tls.as_ref();
         let body = Bytes::from(body);
-        let status = Outgoing {
+        let status = OutgoingRequest {
             url,
             tls,
             request,
@@ -196,7 +196,7 @@ impl Exporter {
 
 fn tls() -> Result<TlsConnector, SetupError> {
     let roots = tls::system_roots().ok_or(SetupError::NoRoots)?;
-    Ok(tls::connector(Verify::ChainAndName(roots))?)
+    Ok(tls::connector(CertificateCheck::ChainAndName(roots))?)
 }
 
 /// The header fields that the exporter sets.

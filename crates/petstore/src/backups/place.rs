@@ -15,7 +15,7 @@ use object_store::{
     ObjectStore, ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as ObjectPath,
 };
 use petstore_photos::{self as photos, Bucket, Folder};
-use petstore_system::owner::{Owner, make_file, make_folder};
+use petstore_system::owner::{FileOwner, make_file, make_folder};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
@@ -41,7 +41,7 @@ pub struct Place {
     /// The first part of the paths of unfinished files.
     unfinished_prefix: PathBuf,
     /// The owner of the database, who gets the files of a folder.
-    owner: Option<Owner>,
+    owner: Option<FileOwner>,
     runtime: Runtime,
 }
 
@@ -54,7 +54,7 @@ enum Location {
 impl Place {
     /// Opens a folder, which may not exist yet, for the backups of this database.
     pub fn from_folder(path: PathBuf, database: &Path) -> io::Result<Self> {
-        let owner = Owner::for_file(database);
+        let owner = FileOwner::for_file(database);
         let photos = Folder::new(path.join("photos")).with_owner(owner).into();
         Ok(Self {
             photos,
@@ -80,7 +80,7 @@ impl Place {
             location: Location::Bucket(open_bucket(url, variables)?),
             photos: open_bucket(&photos_url, variables)?.into(),
             unfinished_prefix: database.with_file_name(format!(".{database_name}-backup")),
-            owner: Owner::for_file(database),
+            owner: FileOwner::for_file(database),
             runtime: new_runtime().map_err(|error| error.to_string())?,
         })
     }
@@ -167,7 +167,7 @@ impl Place {
     /// Gives a file to the owner of the database. Some disks for backups know no owners, so a failure is ignored.
     fn give_to_owner(&self, file: &File) {
         if let Some(owner) = self.owner {
-            let _ = owner.give(file);
+            let _ = owner.take_over(file);
         }
     }
 

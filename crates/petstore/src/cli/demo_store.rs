@@ -188,7 +188,7 @@ impl Filling<'_> {
 
     async fn set_profile(&self, manager: &NamedActor) -> anyhow::Result<()> {
         let members = self.texts.profile.get().as_bytes();
-        let patch = Members::of(members, "The profile", ProfilePatch::NAMES)
+        let patch = Members::parse(members, "The profile", ProfilePatch::NAMES)
             .and_then(|members| members.read::<ProfilePatch>())
             .map_err(|invalid| anyhow!("{invalid:?}"))?;
         let logo = self

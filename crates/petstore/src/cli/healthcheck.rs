@@ -7,8 +7,8 @@ use bytes::Bytes;
 use clap::Args;
 use hyper::{Request, StatusCode};
 use petstore_system::{
-    http_client::{Outgoing, RequestError},
-    tls::{self, Verify},
+    http_client::{OutgoingRequest, RequestError},
+    tls::{self, CertificateCheck},
 };
 use url::Url;
 
@@ -89,11 +89,11 @@ fn url(text: &str) -> Result<Url, &'static str> {
 
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let tls = (url.scheme() == "https")
-        .then(|| tls::connector(Verify::Key))
+        .then(|| tls::connector(CertificateCheck::Key))
         .transpose()?;
     let tls = tls.as_ref();
     let request = Request::builder();
-    match (Outgoing {
+    match (OutgoingRequest {
         url,
         tls,
         request,

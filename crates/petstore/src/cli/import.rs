@@ -103,7 +103,7 @@ pub(super) struct Import {
 impl Import {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let bad = |message: &str| BadSetting(message.to_owned());
-        let format = self.format.or_else(|| Format::of(&self.file));
+        let format = self.format.or_else(|| Format::from_path(&self.file));
         let format = format.ok_or_else(|| {
             bad("the name of the file does not show its format; add --format csv or --format ndjson")
         })?;
@@ -204,7 +204,7 @@ impl Import {
     fn open(&self) -> anyhow::Result<Source> {
         let wrong = |what| BadSetting(format!("cannot read {}: {what}", self.name()));
         let source = if self.file == Path::new("-") {
-            Source::copied_from(io::stdin().lock()).context("cannot read standard input")?
+            Source::from_reader(io::stdin().lock()).context("cannot read standard input")?
         } else {
             Source::open(&self.file).map_err(|error| wrong(error.to_string()))?
         };
@@ -251,7 +251,7 @@ impl Import {
         let mut rows = self
             .read(source, format, &fields)
             .with_context(not_imported)?;
-        if let Some(left_out) = rows.left_out() {
+        if let Some(left_out) = rows.ignored_columns() {
             super::output::print_message(&format!("Columns that are left out: {left_out}."));
         }
         let mut progress = Progress::of_bytes("Checking", source.length());
@@ -287,12 +287,12 @@ impl Import {
                 rejects.write(&row, &invalid)?;
             }
         }
-        checked.ids.without_order(|line, order| {
+        checked.ids.visit_animals_without_order(|line, order| {
             checked.invalid += 1;
             checked.valid -= 1;
             if checked.invalid <= REPORTED {
                 let reason = format!("{order} is the id of no reserved order in the file");
-                let line = format!("line {line}: {}", InvalidRow::of("orderId", reason));
+                let line = format!("line {line}: {}", InvalidRow::in_column("orderId", reason));
                 progress.suspend(|| super::output::print_message(&line));
             }
         })?;
@@ -426,7 +426,7 @@ impl HeadingArgs {
         Headings {
             fields,
             labels,
-            mapped,
+            mappings: mapped,
             ignores_unknown,
         }
     }

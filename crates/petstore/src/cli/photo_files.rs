@@ -18,7 +18,7 @@ use petstore_domain::{
     store_area::{PhotoFile, PhotoId, Resource},
 };
 use petstore_photos::{self as photos, CopiedPhotos, Folder, MAX_COPIES_AT_ONCE, Place};
-use petstore_system::owner::Owner;
+use petstore_system::owner::FileOwner;
 
 use super::runtime::Waiting;
 
@@ -79,7 +79,7 @@ pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Pl
         .map(|folder| folder.path)
         .filter(|path| !Place::from(Folder::new(path.clone())).is_same_as(source))
         .collect();
-    let owner = Owner::for_file(backup);
+    let owner = FileOwner::for_file(backup);
     Ok(Folder::new(backup_folder_path(backup))
         .with_owner(owner)
         .with_link_sources(shared_paths)

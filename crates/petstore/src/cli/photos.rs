@@ -7,7 +7,7 @@ use petstore_databases::DatabaseUrl;
 use petstore_domain::SystemClock;
 use petstore_observe::log::chain;
 use petstore_photos::{Bucket, Folder, Photos, Place};
-use petstore_system::owner::Owner;
+use petstore_system::owner::FileOwner;
 use tracing::{info, warn};
 use url::Url;
 
@@ -105,8 +105,8 @@ pub(super) fn open_place(
 /// Returns a folder of photos. Its files get the owner of the SQLite file; over PostgreSQL, the owner of the folder.
 fn open_folder(path: PathBuf, database: &DatabaseUrl) -> Place {
     let owner = match database {
-        DatabaseUrl::Sqlite(file) => Owner::for_file(file),
-        DatabaseUrl::Postgres(_) => Owner::for_file(&path),
+        DatabaseUrl::Sqlite(file) => FileOwner::for_file(file),
+        DatabaseUrl::Postgres(_) => FileOwner::for_file(&path),
     };
     Folder::new(path).with_owner(owner).into()
 }

@@ -21,7 +21,7 @@ use petstore_domain::{
 };
 use petstore_formats::json;
 use petstore_store::{OpenMode, Store, WriteOutcome};
-use petstore_system::{addresses::SystemResolver, owner::Owner, tls};
+use petstore_system::{addresses::SystemResolver, owner::FileOwner, tls};
 use tokio::time;
 
 use super::{
@@ -79,7 +79,7 @@ impl WebhookArgs {
         } else {
             path.as_ref()
         };
-        let owner = of.and_then(|path| Owner::for_file(path));
+        let owner = of.and_then(|path| FileOwner::for_file(path));
         let vault = Arc::new(Vault::new(path, owner));
         Registrar::new(vault, self.allowed(), super::runtime::random())
     }
@@ -360,7 +360,7 @@ fn check_key_file(key: &Path, database: &DatabaseUrl) -> anyhow::Result<()> {
         key.display()
     );
     ensure!(
-        Owner::of(&file.metadata()?).may_read(&key.metadata()?),
+        FileOwner::from_metadata(&file.metadata()?).may_read(&key.metadata()?),
         BadSetting(message)
     );
     Ok(())

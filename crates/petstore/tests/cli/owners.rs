@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use petstore_system::owner::Owner;
+use petstore_system::owner::FileOwner;
 use petstore_testing::{photo_places::FakeBucket, pictures};
 use rustix::process::{getegid, geteuid};
 use serde_json::{Value, json};
@@ -324,7 +324,7 @@ fn a_mode_that_excludes_a_user_is_known() {
     fs::write(&file, "").unwrap();
     let may = |of: &Path, mode| {
         fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
-        Owner::of(&of.metadata().unwrap()).may_read(&file.metadata().unwrap())
+        FileOwner::from_metadata(&of.metadata().unwrap()).may_read(&file.metadata().unwrap())
     };
     let own = file.parent().unwrap();
     assert!(may(own, 0o400) && may(own, 0o040) && may(own, 0o004));

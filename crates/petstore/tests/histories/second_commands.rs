@@ -166,7 +166,7 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
                 before: Some(before.into()),
                 after: Some(after.into()),
             };
-            let mut reversals = Reversal::of_act(&[change], now, now).unwrap();
+            let mut reversals = Reversal::from_act(&[change], now, now).unwrap();
             Asked::Revert(reversals.remove(0))
         }
         Command::Expire { id, at } => {

@@ -7,7 +7,7 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, try_join},
 };
-use petstore_domain::{IdempotentRequest, clock::to_milliseconds, store_area::Command};
+use petstore_domain::{IdempotentRequest, clock::truncate_to_milliseconds, store_area::Command};
 use petstore_store::{
     ExecutionOutcome, StoreError,
     drivers::postgres::{Failure, Remedy},
@@ -324,7 +324,7 @@ impl Group {
                 responses.push(NewResponse {
                     request,
                     response,
-                    time: to_milliseconds(context.now),
+                    time: truncate_to_milliseconds(context.now),
                 });
             }
             for entry in &outcome.entries {

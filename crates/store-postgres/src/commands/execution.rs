@@ -4,7 +4,7 @@ use std::mem;
 
 use petstore_domain::{
     WriteContext,
-    clock::to_milliseconds,
+    clock::truncate_to_milliseconds,
     store_area::{Command, Refusal, Subject},
 };
 use petstore_store::{ExecutionOutcome, ExecutionRenderer, journal_rows::LogEntry};
@@ -52,7 +52,7 @@ impl Execution {
         subjects: &[CommandSubjects],
     ) -> Outcome {
         // The rows have no finer time.
-        let now = to_milliseconds(self.context.now);
+        let now = truncate_to_milliseconds(self.context.now);
         let mut state = group_state.present(subjects);
         for (index, (command, subjects)) in self.commands.iter().zip(subjects).enumerate() {
             if let Err(refusal) = state.decide(command, subjects.new_ids, now) {

@@ -65,12 +65,12 @@ pub(super) async fn read_fields(
         return Ok(());
     }
 
-    let pets = columns(owners.iter().map(|(_, id)| parameters_of_pet(*id)));
+    let pets = columns(owners.iter().map(|owner| parameters_of_pet(owner.pet)));
     for row in &client.query(&read_subjects, &parameters(&pets)).await? {
         group_state.add_pet(row)?;
     }
-    for (key, owner) in owners {
-        group_state.state.add_owner(key, owner);
+    for UniqueValueOwner { key, pet } in owners {
+        group_state.state.add_owner(key, pet);
     }
     Ok(())
 }
@@ -80,16 +80,22 @@ async fn query_owners(
     client: &Client,
     find_owners: &Statement,
     keys: &BTreeSet<UniqueKey>,
-) -> Result<Vec<Owner>, Failure> {
+) -> Result<Vec<UniqueValueOwner>, Failure> {
     let (names, values): (Vec<&str>, Vec<&str>) = keys
         .iter()
-        .map(|(field, key)| (field.as_str(), key.as_str()))
+        .map(|key| (key.field.as_str(), key.text.as_str()))
         .unzip();
     let rows = client.query(find_owners, &[&names, &values]).await?;
     let mut owners = Vec::with_capacity(rows.len());
     for row in &rows {
-        let key = (row.try_get(0)?, row.try_get(1)?);
-        owners.push((key, pet_id(row.try_get(2)?)?));
+        let key = UniqueKey {
+            field: row.try_get(0)?,
+            text: row.try_get(1)?,
+        };
+        owners.push(UniqueValueOwner {
+            key,
+            pet: pet_id(row.try_get(2)?)?,
+        });
     }
     Ok(owners)
 }
@@ -150,11 +156,10 @@ impl FieldWrites {
 }
 
 /// Returns the row of an owner: the field, the key of its value, and the animal.
-fn owner_row(owner: &Owner) -> Vec<Value<'_>> {
-    let ((field, key), id) = owner;
+fn owner_row(owner: &UniqueValueOwner) -> Vec<Value<'_>> {
     vec![
-        Value::Text(field),
-        Value::Text(key),
-        Value::Integer(id.get()),
+        Value::Text(&owner.key.field),
+        Value::Text(&owner.key.text),
+        Value::Integer(owner.pet.get()),
     ]
 }

@@ -7,7 +7,7 @@ use std::{
 
 use petstore_domain::{
     IdempotentRequest, PetId,
-    store_area::{Category, Command, OrderId, OrderStatus, Resource, Subject},
+    store_area::{Category, Command, OrderId, OrderStatus, Resource, Subject, UniqueValueOwner},
 };
 use petstore_store::{
     columns::Value,
@@ -160,12 +160,12 @@ impl GroupState {
     pub(super) fn present(&self, subjects: &[CommandSubjects]) -> State {
         let mut present = State::default();
         present.fields = Arc::clone(&self.state.fields);
-        for ((key, id), owner) in &self.state.owners {
-            if owner.now.is_none() {
+        for (UniqueValueOwner { key, pet }, versions) in &self.state.owners {
+            if versions.now.is_none() {
                 continue;
             }
-            present.add_owner(key.clone(), *id);
-            add_present(&mut present, self.state.pets.get(id));
+            present.add_owner(key.clone(), *pet);
+            add_present(&mut present, self.state.pets.get(pet));
         }
         for command in subjects {
             if let Some(id) = command.pet {

@@ -5,7 +5,7 @@ use std::{mem, pin::Pin};
 
 use petstore_domain::{
     PetId,
-    store_area::{FieldSet, Order, Owner, PhotoId, Resource, StorePet},
+    store_area::{FieldSet, Order, PhotoId, Resource, StorePet, UniqueValueOwner},
 };
 use petstore_store::{StoreError, bulk::Value, tables};
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
@@ -31,7 +31,7 @@ struct CurrentCopy {
 #[derive(Default)]
 struct WaitingRows {
     contacts: Vec<OrderContact>,
-    unique_values: Vec<Owner>,
+    unique_values: Vec<UniqueValueOwner>,
     photos: Vec<PetPhoto>,
 }
 
@@ -139,11 +139,13 @@ impl RowCopier {
 
     /// Adds the unique values of an animal to those that wait. A withdrawn animal has none.
     fn add_unique_values(&mut self, pet: &StorePet, fields: &FieldSet) -> Result<(), StoreError> {
-        if pet.withdrawn.is_some() {
+        if pet.withdrawal.is_some() {
             return Ok(());
         }
         for key in fields.unique_keys(&pet.fields) {
-            self.waiting_rows.unique_values.push((key, pet.id));
+            self.waiting_rows
+                .unique_values
+                .push(UniqueValueOwner { key, pet: pet.id });
         }
         if self.waiting_rows.unique_values.len() >= MAX_WAITING_VALUES {
             self.copy_unique_values()?;
@@ -188,8 +190,11 @@ impl RowCopier {
     }
 
     fn copy_unique_values(&mut self) -> Result<(), StoreError> {
-        for ((field, key), id) in mem::take(&mut self.waiting_rows.unique_values) {
-            self.copy_row(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get()])?;
+        for UniqueValueOwner { key, pet } in mem::take(&mut self.waiting_rows.unique_values) {
+            self.copy_row(
+                copy_target::UNIQUE_VALUES,
+                &[&key.field, &key.text, &pet.get()],
+            )?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use petstore_system::owner::{Owner, make_file};
+use petstore_system::owner::{FileOwner, make_file};
 
 use super::{hard_links::HardLinks, replacement::ReplacedDatabase};
 use crate::{
@@ -42,11 +42,11 @@ impl PartialFile {
     /// `path`.
     pub(super) fn give(&self, replaced: Option<&ReplacedDatabase>, path: &Path) -> io::Result<()> {
         let owner = match replaced {
-            Some(replaced) => Some(Owner::of(&replaced.file.metadata()?)),
-            None => Owner::for_file(path),
+            Some(replaced) => Some(FileOwner::from_metadata(&replaced.file.metadata()?)),
+            None => FileOwner::for_file(path),
         };
         match owner {
-            Some(owner) => owner.give(&self.file),
+            Some(owner) => owner.take_over(&self.file),
             None => Ok(()),
         }
     }

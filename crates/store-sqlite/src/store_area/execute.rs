@@ -112,7 +112,7 @@ fn decide(
     context: &WriteContext,
 ) -> rusqlite::Result<Result<State, ExecutionOutcome>> {
     // The rows have no finer time.
-    let now = to_milliseconds(context.now);
+    let now = truncate_to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
         let new = read(connection, newest, command, &mut state)?;

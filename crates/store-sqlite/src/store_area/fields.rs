@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use petstore_domain::{
     PetId,
-    store_area::{FieldSet, Resource, UniqueKey},
+    store_area::{FieldSet, Resource, UniqueKey, UniqueValueOwner},
 };
 use petstore_store::{admin::fields, state::State};
 
@@ -24,9 +24,8 @@ pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldS
 
 /// Returns the animals that have a unique value.
 pub(super) fn owners(connection: &Connection, key: &UniqueKey) -> rusqlite::Result<Vec<PetId>> {
-    let (field, value_key) = key;
     let mut find_owners = connection.prepare_cached(FIND_OWNERS)?;
-    let ids = find_owners.query_map([field, value_key], |row| row.get(0))?;
+    let ids = find_owners.query_map([&key.field, &key.text], |row| row.get(0))?;
     ids.filter_map(|id| id.map(PetId::new).transpose())
         .collect()
 }
@@ -38,17 +37,17 @@ pub(super) fn write(
     state: &State,
     examined_fields: &BTreeSet<String>,
 ) -> rusqlite::Result<()> {
-    for (((field, key), id), owner) in &state.owners {
-        if owner.read.is_some() && owner.now.is_none() {
+    for (UniqueValueOwner { key, pet }, versions) in &state.owners {
+        if versions.read.is_some() && versions.now.is_none() {
             let mut remove_owner = connection.prepare_cached(REMOVE_OWNER)?;
-            expect_one(remove_owner.execute((field, key, id.get()))?)?;
+            expect_one(remove_owner.execute((&key.field, &key.text, pet.get()))?)?;
         }
     }
-    for (((field, key), id), owner) in &state.owners {
-        if owner.read.is_none() && owner.now.is_some() {
+    for (UniqueValueOwner { key, pet }, versions) in &state.owners {
+        if versions.read.is_none() && versions.now.is_some() {
             connection
                 .prepare_cached(ADD_OWNER)?
-                .execute((field, key, id.get()))?;
+                .execute((&key.field, &key.text, pet.get()))?;
         }
     }
     for name in examined_fields {
@@ -68,13 +67,13 @@ pub(in super::super) fn insert(
     let Resource::Pet(pet) = resource else {
         return Ok(());
     };
-    if pet.withdrawn.is_some() {
+    if pet.withdrawal.is_some() {
         return Ok(());
     }
-    for (field, key) in fields.unique_keys(&pet.fields) {
+    for key in fields.unique_keys(&pet.fields) {
         connection
             .prepare_cached(ADD_OWNER)?
-            .execute((field, key, pet.id.get()))?;
+            .execute((key.field, key.text, pet.id.get()))?;
     }
     Ok(())
 }

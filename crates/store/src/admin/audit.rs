@@ -196,7 +196,7 @@ fn read_representation<R: Columns>(
 
 /// Adds the members that an older representation of an order does not have, each with the value `null`.
 fn complete_order(order: &mut String) {
-    for [name, null_member] in json::ADDED_TO_ORDERS {
+    for [name, null_member] in json::MEMBERS_ADDED_TO_ORDERS {
         // In a text, the quotes are escaped.
         if !order.contains(name) && order.pop().is_some() {
             order.push_str(null_member);

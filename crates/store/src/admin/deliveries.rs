@@ -64,7 +64,11 @@ pub(super) async fn save_updates<S: Sql>(
 
     let mut renewals: Vec<Values<'_>> = Vec::with_capacity(updates.len());
     for (_, update) in &ordered_updates {
-        let DeliveryUpdate { seen_lease: seen, lease, .. } = update;
+        let DeliveryUpdate {
+            seen_lease: seen,
+            lease,
+            ..
+        } = update;
         renewals.push(values![
             update.webhook,
             seen.holder,

@@ -61,7 +61,7 @@ Fields {
 
     /// Reads the animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
     async fn owners(&self, key: UniqueKey) -> Vec<PetId> {
-        self.list(OWNERS, values![key.0, key.1], |row| PetId::read(row, 0)).await
+        self.list(OWNERS, values![key.field, key.text], |row| PetId::read(row, 0)).await
     }
 
     /// Reads the first animals that have a unique value together with another animal. The animals with one value
@@ -110,10 +110,13 @@ pub async fn read_fields<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Erro
 }
 
 /// Reads the animal and its value in a row of [`SHARED`].
-pub(crate) fn read_owner<R: Columns>(row: &R) -> Result<Owner, R::Error> {
+pub(crate) fn read_owner<R: Columns>(row: &R) -> Result<UniqueValueOwner, R::Error> {
     let field = row.parsed(0, |text| Some(text.to_owned()))?;
-    let key = row.parsed(1, |text| Some(text.to_owned()))?;
-    Ok(((field, key), PetId::read(row, 2)?))
+    let text = row.parsed(1, |text| Some(text.to_owned()))?;
+    Ok(UniqueValueOwner {
+        key: UniqueKey { field, text },
+        pet: PetId::read(row, 2)?,
+    })
 }
 
 /// Reads the fields in the rows of [`LIST`].

@@ -104,7 +104,7 @@ struct ProfileChange {
 pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Error> {
     let row = connection.only_row(READ, &[]).await?;
     let version = row.value(1)?;
-    let mut profile = row.parsed(0, |text| json::stored_profile(text, version))?;
+    let mut profile = row.parsed(0, |text| json::parse_stored_profile(text, version))?;
     profile.logo = row.optional_parsed(2, Logo::parse)?;
     Ok(profile)
 }
@@ -165,7 +165,7 @@ async fn replace_profile<S: Sql>(
     profile: &Profile,
     seen: i64,
 ) -> Result<bool, S::Error> {
-    let members = json::store_profile(profile);
+    let members = json::stored_profile_text(profile);
     let logo_name = profile.logo.map(|logo| logo.to_string());
     let row_count = connection
         .execute(WRITE, &[&members, &profile.version, &seen, &logo_name])

@@ -44,7 +44,7 @@ pub(super) struct MergedSearch<'q> {
 
 impl<'q> MergedSearch<'q> {
     /// Makes the search for a query. `sought` is the meaning of its phrase, if it has one.
-    pub(super) fn new(query: &'q PetQuery, sought: Option<&'q Sought>) -> Self {
+    pub(super) fn new(query: &'q PetQuery, sought: Option<&'q PhraseMeaning>) -> Self {
         let mut status_sets = Vec::new();
         for status in PetStatus::ALL {
             let is_other = query

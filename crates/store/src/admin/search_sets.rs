@@ -292,7 +292,7 @@ pub(crate) fn sets_of_pet<'p>(
     fields: &'p FieldSet,
     pet: &'p StorePet,
 ) -> impl Iterator<Item = i64> + 'p {
-    let status_set = set_of_status(pet.status, pet.withdrawn.is_some());
+    let status_set = set_of_status(pet.status, pet.withdrawal.is_some());
     let value_sets = sets_of_values(fields, pet.category_id, &pet.fields);
     iter::once(status_set).chain(value_sets)
 }

@@ -5,7 +5,7 @@ use petstore_domain::{
     StoredResponse,
     store_area::{
         Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue,
-        NamePrefix, PetPatch, PetQuery, RequestedValue, StorePet, ValueFilter,
+        NamePrefix, PetPatch, PetQuery, RequestedValue, StorePet, UniqueKey, ValueFilter,
     },
 };
 use petstore_store::{ExecutionOutcome, WriteOutcome};
@@ -331,7 +331,10 @@ pub(crate) async fn the_animal_with_a_unique_value_is_found_without_the_search(s
         Command::AddPet(new_pet("Rex", 1, Available), given(&chip), Vec::new()),
     )
     .await;
-    let key = |text: &str| ("microchip".to_owned(), text.to_owned());
+    let key = |text: &str| UniqueKey {
+        field: "microchip".to_owned(),
+        text: text.to_owned(),
+    };
     assert_eq!(store.owners(key("a1")).await.unwrap(), [pet_id(1)]);
     assert_eq!(store.owners(key("Ä 1")).await.unwrap(), []);
     change(&store, withdraw(pet_id(1))).await;

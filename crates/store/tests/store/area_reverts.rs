@@ -9,8 +9,8 @@ use petstore_domain::{
     PetStatus::{Available, Pending},
     WriteContext,
     store_area::{
-        AltText, Command, Contact, Decimal, FieldValue, Given, JournalEntry, NewOrder, Order,
-        OrderId, OrderPatch, Patch, PetPatch, PhotoId, PhotoPatch, Preconditions, Refusal,
+        AltText, Command, Contact, Decimal, FieldValue, JournalEntry, NewOrder, Order, OrderId,
+        OrderPatch, Patch, PetPatch, PhotoId, PhotoPatch, Preconditions, Refusal, RequestedValue,
         Resource, Reversal, StorePet, WithdrawalReason,
     },
 };
@@ -51,7 +51,7 @@ fn reverting(act: &[JournalEntry]) -> Vec<Command> {
         .map(|entry| json::read_change(entry).unwrap())
         .collect();
     let default_end = kept() + SignedDuration::from_hours(2);
-    let reversals = Reversal::of_act(&changes, act[0].at, default_end).unwrap();
+    let reversals = Reversal::from_act(&changes, act[0].at, default_end).unwrap();
     reversals.into_iter().map(Command::Revert).collect()
 }
 
@@ -89,7 +89,7 @@ fn with_values(id: PetId, values: &[(&str, &str)]) -> Command {
 
 fn patch_of(values: &[(&str, &str)]) -> PetPatch {
     let given = values.iter().map(|(name, value)| {
-        let value = Given::Set(FieldValue::Text((*value).to_owned()));
+        let value = RequestedValue::Set(FieldValue::Text((*value).to_owned()));
         ((*name).to_owned(), value)
     });
     PetPatch {
@@ -296,7 +296,7 @@ pub(crate) async fn an_act_about_many_animals_is_reverted_as_a_whole_or_not_at_a
         ),
         "{refused:?}"
     );
-    assert!(pet(&store, ids[0]).await.withdrawn.is_some());
+    assert!(pet(&store, ids[0]).await.withdrawal.is_some());
 }
 
 pub(crate) async fn acts_at_the_same_time_are_told_apart(store: AnyStore) {
@@ -392,7 +392,7 @@ pub(crate) async fn a_value_that_another_animal_has_meanwhile_is_not_given_back(
                 .await
                 .unwrap()
                 .iter()
-                .all(|change| change.kind.known().is_some())
+                .all(|change| change.kind.value().is_some())
         );
     }
 }

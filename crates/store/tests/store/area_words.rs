@@ -125,7 +125,7 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
             .random_bool(0.5)
             .then(|| *days.choose(random).unwrap())
     };
-    let dates = fields.date_range("born", [end(), end()]).unwrap();
+    let dates = fields.date_range("born", end(), end()).unwrap();
     let filter = fields.parse_filter("sex", "male").unwrap();
     let status = random
         .random_bool(0.3)

@@ -143,7 +143,7 @@ async fn shared(store: &AnyStore) -> Vec<(String, i64)> {
     let shared = store.shared_values().await.unwrap();
     shared
         .into_iter()
-        .map(|((_, key), id)| (key, id.get()))
+        .map(|owner| (owner.key.text, owner.pet.get()))
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! Which addresses a message may be sent to. A person who may add a webhook must not reach the
+//! The addresses to which no message may be sent. A person who may add a webhook must not reach the
 //! machines behind the service's firewall with it (server-side request forgery).
 
 use std::{net::IpAddr, sync::LazyLock};
@@ -6,10 +6,10 @@ use std::{net::IpAddr, sync::LazyLock};
 use ipnet::IpNet;
 use petstore_domain::Networks;
 
-/// Every range that is not for hosts that anybody can reach: those of the IPv4 and IPv6
+/// The ranges of addresses that are not for hosts that anybody can reach, each with the reason: the IPv4 and IPv6
 /// Special-Purpose Address Registries of IANA, multicast, and IPv6 that is not allocated. The first
-/// one that contains an address names the reason.
-pub const FORBIDDEN: [(&str, &str); 52] = [
+/// range that contains an address names the reason.
+pub const FORBIDDEN_RANGES: [(&str, &str); 52] = [
     ("0.0.0.0/32", "unspecified"),
     ("0.0.0.0/8", "this network"),
     ("10.0.0.0/8", "private"),
@@ -64,22 +64,25 @@ pub const FORBIDDEN: [(&str, &str); 52] = [
     ("8000::/1", "not allocated"),
 ];
 
-static RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
-    let ranges = FORBIDDEN.into_iter();
-    // A test parses all of them.
+static PARSED_RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
+    let mut ranges = Vec::new();
+    for (range, reason) in FORBIDDEN_RANGES {
+        // A test parses all of them.
+        if let Ok(range) = range.parse() {
+            ranges.push((range, reason));
+        }
+    }
     ranges
-        .filter_map(|(range, what)| Some((range.parse().ok()?, what)))
-        .collect()
 });
 
-/// Why no message may be sent to this address; `None` if it may. `allowed` has the networks that the
-/// operator permits.
+/// Returns the reason why no message may be sent to this address, such as `private` for `10.0.0.1`; `None` if messages may
+/// be sent there. The operator permits the networks `allowed`.
 pub fn judge(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
     if allowed.contain(address) {
         return None;
     }
-    RANGES
+    PARSED_RANGES
         .iter()
         .find(|(range, _)| range.contains(&address))
-        .map(|&(_, what)| what)
+        .map(|(_, reason)| *reason)
 }

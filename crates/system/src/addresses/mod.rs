@@ -1,10 +1,9 @@
-//! The addresses of other servers: which addresses a name has, and which of them a message may be sent to.
+//! The addresses of other servers: the addresses of a name, and the reasons why no message may be sent to some.
 
 mod judgement;
 mod resolver;
 
-pub use self::resolver::Lookups;
 pub use self::{
-    judgement::{FORBIDDEN, judge},
-    resolver::{Resolve, SystemResolver},
+    judgement::{FORBIDDEN_RANGES, judge},
+    resolver::{Lookups, Resolve, SystemResolver},
 };

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use tokio::{net, task};
 use url::{Host, Url};
 
-/// Finds the addresses of a name.
+/// A resolver, which finds the addresses of a name.
 #[async_trait]
 pub trait Resolve: Send + Sync {
     /// Returns all addresses of this name, with this port.
@@ -32,13 +32,24 @@ impl Resolve for SystemResolver {
     }
 }
 
-type Found = Result<Vec<SocketAddr>, Arc<io::Error>>;
-type Running = Mutex<HashMap<(String, u16), Shared<BoxFuture<'static, Found>>>>;
+/// A name and a port.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Target {
+    name: String,
+    port: u16,
+}
+
+type LookupResult = Result<Vec<SocketAddr>, Arc<io::Error>>;
+
+/// A lookup, whose result all attempts with the same target get.
+type SharedLookup = Shared<BoxFuture<'static, LookupResult>>;
+
+type RunningLookups = Mutex<HashMap<Target, SharedLookup>>;
 
 /// A resolver with at most one lookup of each name and port at a time.
 pub struct Lookups {
     resolver: Arc<dyn Resolve>,
-    running: Arc<Running>,
+    running: Arc<RunningLookups>,
 }
 
 impl Lookups {
@@ -67,40 +78,46 @@ impl Lookups {
 
     /// Returns the addresses of a name, from the lookup that is running, or from a new one.
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-        let key = (name.to_owned(), port);
-        let lookup = {
-            let mut running = self.running.lock();
-            let start = || self.start(key.clone());
-            running.entry(key.clone()).or_insert_with(start).clone()
+        let target = Target {
+            name: name.to_owned(),
+            port,
         };
+        let lookup = self
+            .running
+            .lock()
+            .entry(target.clone())
+            .or_insert_with(|| self.start_lookup(target))
+            .clone();
         lookup.await.map_err(io::Error::other)
     }
 
-    fn start(&self, key: (String, u16)) -> Shared<BoxFuture<'static, Found>> {
+    /// Starts a lookup, which continues even if nobody waits for it.
+    fn start_lookup(&self, target: Target) -> SharedLookup {
         let resolver = Arc::clone(&self.resolver);
-        let ended = Ended {
-            key: key.clone(),
+        let guard = LookupGuard {
+            target: target.clone(),
             running: Arc::clone(&self.running),
         };
+        let Target { name, port } = target;
         let lookup = task::spawn(async move {
-            let _ended = ended;
-            resolver.resolve(&key.0, key.1).await.map_err(Arc::new)
+            let _guard = guard;
+            resolver.resolve(&name, port).await.map_err(Arc::new)
         });
         lookup
-            .map(|found| found.unwrap_or_else(|cause| Err(Arc::new(cause.into()))))
+            .map(|result| result.unwrap_or_else(|panic| Err(Arc::new(panic.into()))))
             .boxed()
             .shared()
     }
 }
 
-/// Removes a lookup when it has ended, also by a panic.
-struct Ended {
-    key: (String, u16),
-    running: Arc<Running>,
+/// A guard, which removes a lookup when the lookup has ended, also by a panic.
+struct LookupGuard {
+    target: Target,
+    running: Arc<RunningLookups>,
 }
 
-impl Drop for Ended {
+impl Drop for LookupGuard {
     fn drop(&mut self) {
-        self.running.lock().remove(&self.key);
+        self.running.lock().remove(&self.target);
     }
 }

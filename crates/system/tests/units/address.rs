@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 use petstore_domain::Networks;
-use petstore_system::addresses::{FORBIDDEN, judge};
+use petstore_system::addresses::{FORBIDDEN_RANGES, judge};
 
 fn networks(text: &str) -> Networks {
     text.split_whitespace()
@@ -26,8 +26,8 @@ const INSIDE: &str = "0.0.0.0 0.1.2.3 10.9.8.7 100.100.1.1 127.0.0.53 169.254.16
 #[test]
 fn no_address_of_a_special_purpose_range_is_permitted() {
     let inside: Vec<&str> = INSIDE.split_whitespace().collect();
-    assert_eq!(inside.len(), FORBIDDEN.len());
-    for ((range, what), inside) in FORBIDDEN.into_iter().zip(inside) {
+    assert_eq!(inside.len(), FORBIDDEN_RANGES.len());
+    for ((range, what), inside) in FORBIDDEN_RANGES.into_iter().zip(inside) {
         assert_eq!(why(inside, ""), Some(what), "{inside} in {range}");
         // A mapped address is permitted as that of IPv4.
         let permitted = if range == "::ffff:0:0/96" {

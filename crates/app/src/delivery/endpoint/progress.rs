@@ -1,6 +1,8 @@
 //! The state of an endpoint, and its progress as the store gets it.
 
-use petstore_domain::store_area::{DeliveryUpdate, DisabledReason, Lease, Progress, Waiting};
+use petstore_domain::store_area::{
+    DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, WaitingMessage,
+};
 
 use super::{Endpoint, UnsavedProgress};
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use petstore_databases::{self as databases, DatabaseUrl};
-use petstore_domain::store_area::Resource;
+use petstore_domain::store_area::{Resource, UniqueKey};
 use petstore_formats::files::{InvalidRow, Row, Rows, SeenIds, add_label};
 use petstore_store::bulk::{self, Snapshot, Value, continue_if_ok};
 
@@ -61,7 +61,7 @@ impl Checked {
         let (id, taken) = match row {
             Row::Field(field) => return Ok(self.fields.add(field)),
             Row::Profile(..) if self.profiles > 0 => {
-                return Ok(Some(InvalidRow::whole("the file has a profile already")));
+                return Ok(Some(InvalidRow::new("the file has a profile already")));
             }
             Row::Profile(_, logo) => return Ok(logo.as_deref().and_then(|png| logo_of(png).err())),
             Row::Pet { id: None, .. } => (0, None),
@@ -79,8 +79,8 @@ impl Checked {
                 {
                     return Ok(Some(invalid));
                 }
-                let problem = ids.disagreement(resource, rows.raw_row()?.line)?;
-                return Ok(problem.map(InvalidRow::whole));
+                let problem = ids.find_disagreement(resource, rows.raw_row()?.line)?;
+                return Ok(problem.map(InvalidRow::new));
             }
             (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_), _)) => {
                 "an order in the database"
@@ -91,11 +91,11 @@ impl Checked {
             (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
             (Some(_), _) => {
                 let reason = format!("{id} is the id of an earlier row; each id must occur once");
-                return Ok(Some(InvalidRow::of("id", reason)));
+                return Ok(Some(InvalidRow::in_column("id", reason)));
             }
         };
         let reason = format!("{id} is the id of {by}; ids must be free");
-        Ok(Some(InvalidRow::of("id", reason)))
+        Ok(Some(InvalidRow::in_column("id", reason)))
     }
 
     pub(super) fn count(&mut self, row: &Row) {
@@ -116,7 +116,7 @@ impl Checked {
         };
         let is_own = |first: Option<u64>| first == Some(number);
         self.invalid == 0
-            || (id.is_none_or(|id| self.ids.row_of(id).is_ok_and(is_own))
+            || (id.is_none_or(|id| self.ids.first_row(id).is_ok_and(is_own))
                 && self.fields.is_own(fields, &self.ids, number))
     }
 }
@@ -140,7 +140,10 @@ pub(super) fn taken(
     let mut has_animals = false;
     catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
-            let key = ((*field).to_owned(), (*key).to_owned());
+            let key = UniqueKey {
+                field: (*field).to_owned(),
+                text: (*key).to_owned(),
+            };
             recorded = ids.record_key(&key, IN_CATALOGUE, *pet);
         }
         continue_if_ok(&recorded)

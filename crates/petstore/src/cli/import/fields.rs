@@ -8,7 +8,7 @@ use petstore_domain::{
         RequestedValue, StorePet,
     },
 };
-use petstore_formats::files::{InvalidRow, Labels, Rows, SeenIds, quoted};
+use petstore_formats::files::{InvalidRow, Labels, Rows, SeenIds, quote_beginning};
 
 /// Replaces the number of a row, for an id or a value that an animal in the catalogue has.
 pub(super) const IN_CATALOGUE: u64 = 0;
@@ -48,7 +48,7 @@ impl ImportedFields {
     /// Adds a field of the file, or says why it is invalid.
     pub(super) fn add(&mut self, field: &FieldDefinition) -> Option<InvalidRow> {
         let name = field.name.as_str();
-        let invalid = |reason| Some(InvalidRow::of("name", reason));
+        let invalid = |reason| Some(InvalidRow::in_column("name", reason));
         if self.given.iter().any(|given| given.name == field.name) {
             return invalid(format!(
                 "{name:?} is the name of an earlier field; each must occur once"
@@ -126,19 +126,20 @@ impl ImportedFields {
         };
         let mut problems = InvalidRow::default();
         for key in keys {
-            if let Some((row, place)) = ids.record_key(&key, number, line.cast_signed())? {
-                let holder = if row == IN_CATALOGUE {
+            if let Some(holder) = ids.record_key(&key, number, line.cast_signed())? {
+                let place = holder.place;
+                let holder = if holder.row == IN_CATALOGUE {
                     "the animal"
                 } else {
                     "line"
                 };
-                let column = rows.column_of(&key.0);
-                let value = quoted(&key.1);
+                let column = rows.field_column(&key.field);
+                let value = quote_beginning(&key.text);
                 let reason = format!("must be unique, but {holder} {place} also has {value}");
-                problems.take(Err::<(), _>(InvalidRow::of(column, reason)));
+                problems.take(Err::<(), _>(InvalidRow::in_column(column, reason)));
             }
         }
-        Ok(problems.or(()).err())
+        Ok(problems.into_result(()).err())
     }
 
     /// Whether the values of a new animal are valid, and those that must be unique are of this row.
@@ -146,7 +147,7 @@ impl ImportedFields {
         self.values(given).is_ok_and(|values| {
             let keys = self.set.unique_keys(&values);
             let is_own =
-                |key| matches!(ids.record_key(key, number, 0), Ok(Some((first, _))) if first == number);
+                |key| matches!(ids.record_key(key, number, 0), Ok(Some(holder)) if holder.row == number);
             keys.iter().all(is_own)
         })
     }
@@ -172,14 +173,14 @@ impl ImportedFields {
             problems.take(
                 applied.map_err(|problem| match (self.set.find(name), given) {
                     (Some(field), RequestedValue::Set(FieldValue::Text(text))) => {
-                        let reason = format!("{}, but was {}", field.rule(), quoted(text));
-                        InvalidRow::of(format!("fields.{name}"), reason)
+                        let reason = format!("{}, but was {}", field.rule(), quote_beginning(text));
+                        InvalidRow::in_column(format!("fields.{name}"), reason)
                     }
                     _ => invalid(problem),
                 }),
             );
         }
-        problems.or(())?;
+        problems.into_result(())?;
         self.set
             .apply(&FieldValues::NONE, &given, self.now)
             .map_err(invalid)
@@ -225,5 +226,5 @@ impl ImportedFields {
 fn invalid(problem: FieldProblem) -> InvalidRow {
     let (FieldProblem::Unknown(reason) | FieldProblem::Invalid(reason)) = problem;
     let reason = format!("are invalid: {}", reason.trim_end_matches('.'));
-    InvalidRow::of("fields", reason)
+    InvalidRow::in_column("fields", reason)
 }

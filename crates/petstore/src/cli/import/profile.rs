@@ -11,7 +11,7 @@ use petstore_store::{
 /// Returns the logo with this file.
 pub(super) fn logo_of(png: &[u8]) -> Result<NewLogo, InvalidRow> {
     make_logo(png, photos::Format::Png)
-        .map_err(|reason| InvalidRow::whole(format!("the logo cannot be used: {reason}")))
+        .map_err(|reason| InvalidRow::new(format!("the logo cannot be used: {reason}")))
 }
 
 /// Replaces the profile, if it says nothing. Returns whether it did.

@@ -1,0 +1,66 @@
+//! The writer of CSV (RFC 4180) with a header, in UTF-8.
+
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
+
+use csv::ErrorKind;
+use petstore_domain::{PetRef, text::formulas::without_formulas};
+
+use super::{
+    csv::BUFFER_BYTES,
+    row::{CATEGORY_ID, ID, NAME, STATUS, Writer},
+};
+
+/// A writer of a CSV file.
+pub struct CsvWriter<W: Write> {
+    writer: csv::Writer<W>,
+    /// Converts a name for the readers of the file.
+    convert_name: fn(&str) -> Cow<'_, str>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Returns a writer, and writes the header.
+    pub fn new(out: W) -> io::Result<Self> {
+        let mut writer = csv::WriterBuilder::new()
+            .buffer_capacity(BUFFER_BYTES)
+            .from_writer(out);
+        writer.write_record([ID, NAME, CATEGORY_ID, STATUS])?;
+        Ok(Self {
+            writer,
+            convert_name: |name| name.into(),
+        })
+    }
+
+    /// Like [`Self::new`], but for a spreadsheet: changes names so that no spreadsheet reads them
+    /// as formulas. Such a file is not for an import.
+    pub fn for_spreadsheet(out: W) -> io::Result<Self> {
+        let mut writer = Self::new(out)?;
+        writer.convert_name = without_formulas;
+        Ok(writer)
+    }
+}
+
+impl<W: Write> Writer for CsvWriter<W> {
+    fn write(&mut self, pet: PetRef<'_>) -> io::Result<()> {
+        let mut id = itoa::Buffer::new();
+        let mut category_id = itoa::Buffer::new();
+        let record = [
+            id.format(pet.id.get()),
+            &(self.convert_name)(pet.name),
+            category_id.format(pet.category_id),
+            pet.status.as_str(),
+        ];
+        self.writer
+            .write_record(record)
+            .map_err(|error| match error.into_kind() {
+                ErrorKind::Io(error) => error,
+                kind => io::Error::other(format!("{kind:?}")),
+            })
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

@@ -1,0 +1,156 @@
+//! Texts that are read as tables.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const LIMITS: TableLimits = TableLimits {
+    rows: 10,
+    columns: 5,
+};
+
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let table = read_table(text, LIMITS).unwrap();
+    table.rows.into_iter().map(|row| row.cells).collect()
+}
+
+#[test]
+fn between_tabs_a_quote_is_text_unless_a_spreadsheet_must_quote_the_cell() {
+    for (text, first_cell) in [
+        ("\"Smokey - gentle\tx\nB\tx", "\"Smokey - gentle"),
+        ("\"Lucky\" Luke\tx\nB\tx", "\"Lucky\" Luke"),
+        ("\"Rex\"\tx\nB\tx", "\"Rex\""),
+        ("\"\tx\nB\tx", "\""),
+        ("\"one\ntwo\"\tx\nB\tx", "one\ntwo"),
+        ("\"one\ttwo\"\tx\nB\tx", "one\ttwo"),
+        ("\"5\"\" tall\"\tx\nB\tx", "5\" tall"),
+        ("\"one\ntwo\" three\tx\nB\tx", "\"one"),
+    ] {
+        let rows = cells(text);
+        assert_eq!(rows[0][0], first_cell, "{text:?}");
+        assert_eq!(rows.last().unwrap(), &["B", "x"], "{text:?}");
+    }
+}
+
+#[test]
+fn between_commas_quotes_follow_rfc_4180_or_the_line_is_named() {
+    assert_eq!(
+        cells("\"A, \"\"x\"\"\",1\r\n\"B\n2\",3"),
+        [["A, \"x\"", "1"], ["B\n2", "3"]]
+    );
+    for (text, line) in [
+        ("A,1\nB,\"two\nC,3", 2),
+        ("A,1\n\n\"Lucky\" Luke,2", 3),
+        ("A,5\" tall", 1),
+        ("A;\"b\"c", 1),
+        ("A,\"\n\"\nB,\"", 3),
+    ] {
+        assert_eq!(
+            read_table(text, LIMITS),
+            Err(TableProblem::Quote { line }),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn the_first_line_decides_between_a_comma_and_a_semicolon() {
+    let rows = cells("name,description\nRex,\"Sweet; loves kids\"");
+    assert_eq!(
+        rows,
+        [["name", "description"], ["Rex", "Sweet; loves kids"]]
+    );
+    assert_eq!(cells("\"a,b\";c\nd;e"), [["a,b", "c"], ["d", "e"]]);
+    assert_eq!(
+        cells("one column\nof \"a\" list"),
+        [["one column"], ["of \"a\" list"]]
+    );
+}
+
+#[test]
+fn a_quoted_cell_that_can_be_several_rows_is_ambiguous() {
+    for (text, is_ambiguous) in [
+        ("A\t\"Shy\nB\tLoud\"", true),
+        ("A\t\"Shy\nB\tx\nC\tLoud\"\n", true),
+        ("A\t\"one\ntwo\"\tx", false),
+        ("A\t\"one\ttwo\"", false),
+        ("A\t\"one\ttwo\nthree\"", false),
+    ] {
+        let table = read_table(text, LIMITS).unwrap();
+        assert_eq!(table.rows[0].is_ambiguous, is_ambiguous, "{text:?}");
+    }
+}
+
+#[test]
+fn a_text_without_content_has_no_row() {
+    for text in [
+        "",
+        "\u{FEFF}",
+        " \n\t\n",
+        ",,,\n,",
+        "\t\t",
+        "\r\n",
+        "\u{FEFF}\u{FEFF}\n",
+    ] {
+        let table = read_table(text, LIMITS).unwrap();
+        assert_eq!(
+            table,
+            Table {
+                rows: Vec::new(),
+                row_count: 0
+            },
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn each_row_knows_its_first_line_and_byte() {
+    let text = "\u{FEFF}a\tb\r\n\r\n\"c\nd\"\te\rf\tg";
+    let table = read_table(text, LIMITS).unwrap();
+    let places: Vec<_> = table
+        .rows
+        .iter()
+        .map(|row| (row.line, &text[row.start..][..1]))
+        .collect();
+    assert_eq!(places, [(1, "a"), (3, "\""), (5, "f")]);
+}
+
+#[test]
+fn what_is_above_the_limits_is_counted_and_not_kept() {
+    let text = format!(
+        "{}x{}\n{}",
+        "\t".repeat(9),
+        "\t".repeat(9),
+        "a\tb\n".repeat(30)
+    );
+    let table = read_table(&text, LIMITS).unwrap();
+    assert_eq!((table.rows.len(), table.row_count), (10, 31));
+    assert_eq!(
+        (table.rows[0].cells.len(), table.rows[0].has_more_cells),
+        (5, true)
+    );
+}
+
+proptest! {
+    #[test]
+    fn cells_that_a_spreadsheet_copies_are_read_as_they_were(
+        rows in proptest::collection::vec(proptest::array::uniform3("[a\"\t\n ]{0,6}"), 1..6),
+    ) {
+        let mut text = String::new();
+        for row in &rows {
+            let copied = row.each_ref().map(|cell| {
+                if cell.contains(['\t', '\n', '"']) {
+                    format!("\"{}\"", cell.replace('"', "\"\""))
+                } else {
+                    cell.clone()
+                }
+            });
+            text.push_str(&copied.join("\t"));
+            text.push('\n');
+        }
+        let trimmed = rows.iter().map(|row| row.each_ref().map(|cell| cell.trim()));
+        let filled: Vec<_> = trimmed.filter(|row| row.concat() != "").collect();
+        prop_assert_eq!(cells(&text), filled);
+    }
+}

@@ -1,0 +1,277 @@
+//! Strict parsing: only JSON that all parsers read in the same way is accepted.
+
+use std::{cell::Cell, collections::HashSet, fmt};
+
+use serde::{
+    Deserialize,
+    de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{de::SliceRead, value::RawValue};
+
+use super::Invalid;
+
+/// The maximum depth of nested objects and arrays in a body.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// Returns the members of a JSON object with these names, unparsed.
+///
+/// The whole text is validated, including the other members: syntax, UTF-8, escapes, duplicate
+/// members (RFC 8259 leaves their meaning open), and depth. For `{"id": 7, "age": 3}` and the names `age` and `sex`, the
+/// result is `3` and `None`.
+pub fn object_members<'a, const N: usize>(
+    text: &'a [u8],
+    names: [&'static str; N],
+) -> Result<[Option<&'a RawValue>; N], Invalid> {
+    let expected = ExpectedText {
+        subject: "The body",
+        kind: "object",
+        example: PET_EXAMPLE,
+    };
+    parse(text, expected, |deserializer, validator| {
+        deserializer.deserialize_map(NamedMembers { names, validator })
+    })
+}
+
+/// The example of a body in a message: a new animal of the contract.
+const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
+
+/// Returns all members of a JSON object, unparsed. `subject` is the object's name in a message, such
+/// as "The body". The values are validated when they are parsed, by [`string`](super::string) and
+/// [`integer`](super::integer). Duplicate members are invalid.
+pub fn members<'a>(
+    text: &'a [u8],
+    subject: &'static str,
+) -> Result<Vec<(String, &'a RawValue)>, Invalid> {
+    let expected = ExpectedText {
+        subject,
+        kind: "object",
+        example: "",
+    };
+    parse(text, expected, |deserializer, validator| {
+        deserializer.deserialize_map(AllMembers { validator })
+    })
+}
+
+/// Returns the elements of a JSON array, unparsed and not validated except for their syntax.
+pub fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
+    let expected = ExpectedText {
+        subject: "The body",
+        kind: "array",
+        example: "",
+    };
+    parse(text, expected, |deserializer, _| {
+        Vec::deserialize(deserializer)
+    })
+}
+
+/// The expected form of a text, for messages.
+struct ExpectedText {
+    subject: &'static str,
+    kind: &'static str,
+    example: &'static str,
+}
+
+type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
+
+/// Reads a whole text with `read`, and turns an error into a message.
+fn parse<'a, T>(
+    text: &'a [u8],
+    expected: ExpectedText,
+    read: impl FnOnce(&mut Reader<'a>, Validator<'_>) -> serde_json::Result<T>,
+) -> Result<T, Invalid> {
+    if nests_too_deep(text) {
+        let message = format!("{} nests deeper than {MAX_DEPTH} levels.", expected.subject);
+        return Err(Invalid::Value(message));
+    }
+
+    let duplicate_name = Cell::new(None);
+    let validator = Validator {
+        duplicate_name: &duplicate_name,
+    };
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let result = read(&mut deserializer, validator).and_then(|value| {
+        deserializer.end()?;
+        Ok(value)
+    });
+    result.map_err(|error| {
+        let message = match duplicate_name.take() {
+            Some(name) => duplicate_message(&expected, &name),
+            None => error_message(&expected, &error, text),
+        };
+        Invalid::Value(message)
+    })
+}
+
+fn duplicate_message(expected: &ExpectedText, name: &str) -> String {
+    // Long enough to recognize it.
+    let short_name: String = name.chars().take(40).collect();
+    format!("{} has the member {short_name:?} twice.", expected.subject)
+}
+
+/// Returns the message for an error of the parser.
+fn error_message(expected: &ExpectedText, error: &serde_json::Error, text: &[u8]) -> String {
+    let ExpectedText {
+        subject,
+        kind,
+        example,
+    } = expected;
+    if error.is_data() {
+        format!("{subject} must be a JSON {kind}.")
+    } else if text.trim_ascii().is_empty() {
+        format!("The request body is empty. It must be a JSON {kind}{example}.")
+    } else {
+        format!(
+            "{subject} is not valid JSON, at line {}, column {}.",
+            error.line(),
+            error.column()
+        )
+    }
+}
+
+/// Whether brackets nest deeper than [`MAX_DEPTH`]. Checked before parsing, because the parser
+/// recurses once for each level.
+fn nests_too_deep(text: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut is_in_string = false;
+    let mut is_escaped = false;
+    for &byte in text {
+        if is_escaped {
+            is_escaped = false;
+            continue;
+        }
+        match byte {
+            b'\\' => is_escaped = is_in_string,
+            b'"' => is_in_string = !is_in_string,
+            b'[' | b'{' if !is_in_string => depth += 1,
+            b']' | b'}' if !is_in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
+}
+
+/// Validates a value without keeping it, except the name of a duplicate member.
+#[derive(Clone, Copy)]
+struct Validator<'f> {
+    duplicate_name: &'f Cell<Option<String>>,
+}
+
+impl Validator<'_> {
+    /// Adds a name to the names of an object so far. Rejects a name that is there already.
+    fn add_name<E: serde::de::Error>(
+        self,
+        names: &mut HashSet<String>,
+        name: String,
+    ) -> Result<(), E> {
+        if let Some(name) = names.replace(name) {
+            self.duplicate_name.set(Some(name));
+            return Err(E::custom("a member occurs twice"));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Validator<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Validator<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        while elements.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    /// Validates the members of an object. Also receives other numbers: `arbitrary_precision`, which keeps `serde_json`
+    /// from rejecting numbers beyond a double, presents them as a map.
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut names = HashSet::new();
+        while let Some(name) = members.next_key()? {
+            self.add_name(&mut names, name)?;
+            members.next_value_seed(self)?;
+        }
+        Ok(())
+    }
+}
+
+/// Parses an object: keeps the members with these names, and validates the others.
+struct NamedMembers<'f, const N: usize> {
+    names: [&'static str; N],
+    validator: Validator<'f>,
+}
+
+impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut values = [None; N];
+        let mut all_names = HashSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            match self.names.iter().position(|&own_name| own_name == name) {
+                Some(position) => values[position] = Some(members.next_value()?),
+                None => members.next_value_seed(self.validator)?,
+            }
+            self.validator.add_name(&mut all_names, name)?;
+        }
+        Ok(values)
+    }
+}
+
+/// Parses an object, and keeps all its members.
+struct AllMembers<'f> {
+    validator: Validator<'f>,
+}
+
+impl<'de> Visitor<'de> for AllMembers<'_> {
+    type Value = Vec<(String, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut all_members = Vec::new();
+        let mut names = HashSet::new();
+        while let Some((name, value)) = members.next_entry::<String, _>()? {
+            self.validator.add_name(&mut names, name.clone())?;
+            all_members.push((name, value));
+        }
+        Ok(all_members)
+    }
+}
