@@ -23,7 +23,7 @@ pub const MAX_VALUE_WORDS: usize = 64;
 /// ```
 /// use petstore_domain::store_area::search_key;
 ///
-/// assert_eq!(search_key("René STRAẞE"), "rene strasse");
+/// assert_eq!(search_key("René STRASSE, Straße"), "rene strasse, strasse");
 /// ```
 pub fn search_key(text: &str) -> String {
     comparable(compared_part(text))

@@ -251,18 +251,16 @@ impl Rows for CsvRows<'_> {
 
         let row_start = text
             .iter()
-            .position(|byte| !is_line_end(byte))
+            .position(|&byte| !is_line_end(byte))
             .unwrap_or(text.len());
         let row_end = text
             .iter()
-            .rposition(|byte| !is_line_end(byte))
+            .rposition(|&byte| !is_line_end(byte))
             .map_or(row_start, |last| last + 1);
 
         // The reader's line number does not count line ends that it skipped before the row.
-        let skipped_lines = text[..row_start]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count() as u64;
+        let skipped_text = text[..row_start].split(|&byte| byte == b'\n');
+        let skipped_lines = skipped_text.count() as u64 - 1;
         let line = self.record.position().map_or(1, csv::Position::line) + skipped_lines;
         Ok(RawRow {
             line,
@@ -295,7 +293,7 @@ impl Rows for CsvRows<'_> {
     }
 }
 
-fn is_line_end(byte: &u8) -> bool {
+fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 

@@ -169,7 +169,7 @@ impl Columns {
             status,
             id: if with_ids { id } else { None },
             fields,
-            ignored: list_headings(&unknown, |heading| quote_beginning(heading)),
+            ignored: list_headings(&unknown, quote_beginning),
         })
     }
 }
@@ -211,7 +211,7 @@ impl Headings {
             if !texts.contains(&heading.as_str()) {
                 return Err(format!(
                     "the header has no column {heading:?}, which --map names; it has {}",
-                    list_headings(texts, |text| quote_beginning(text))
+                    list_headings(texts, quote_beginning)
                 ));
             }
         }

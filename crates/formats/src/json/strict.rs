@@ -27,7 +27,7 @@ pub fn object_members<'a, const N: usize>(
         kind: "object",
         example: PET_EXAMPLE,
     };
-    parse(text, expected, |deserializer, validator| {
+    parse(text, &expected, |deserializer, validator| {
         deserializer.deserialize_map(NamedMembers { names, validator })
     })
 }
@@ -47,7 +47,7 @@ pub fn members<'a>(
         kind: "object",
         example: "",
     };
-    parse(text, expected, |deserializer, validator| {
+    parse(text, &expected, |deserializer, validator| {
         deserializer.deserialize_map(AllMembers { validator })
     })
 }
@@ -59,7 +59,7 @@ pub fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
         kind: "array",
         example: "",
     };
-    parse(text, expected, |deserializer, _| {
+    parse(text, &expected, |deserializer, _| {
         Vec::deserialize(deserializer)
     })
 }
@@ -76,7 +76,7 @@ type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
 /// Reads a whole text with `read`, and turns an error into a message.
 fn parse<'a, T>(
     text: &'a [u8],
-    expected: ExpectedText,
+    expected: &ExpectedText,
     read: impl FnOnce(&mut Reader<'a>, Validator<'_>) -> serde_json::Result<T>,
 ) -> Result<T, Invalid> {
     if nests_too_deep(text) {
@@ -95,8 +95,8 @@ fn parse<'a, T>(
     });
     result.map_err(|error| {
         let message = match duplicate_name.take() {
-            Some(name) => duplicate_message(&expected, &name),
-            None => error_message(&expected, &error, text),
+            Some(name) => duplicate_message(expected, &name),
+            None => error_message(expected, &error, text),
         };
         Invalid::Value(message)
     })
