@@ -82,7 +82,7 @@ pub struct StoredWebhook {
 
 impl StoredWebhook {
     /// The time during which messages are also signed with a replaced secret.
-    pub const SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(24);
+    const SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
     /// Replaces the encrypted secret.
     pub fn rotate_secret(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
