@@ -7,8 +7,8 @@ use jiff::{ToSpan, civil::Date};
 use super::{FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues, kind::is_date};
 use crate::words::words;
 
-/// A filter of a search: the date of an animal must be one of the days from `from` to `to`, both included. An end that is
-/// `None` is no limit.
+/// A filter of a search: the date of an animal must be one of the days from `from` to `to`, both included. `None`
+/// as an end is no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateRange {
     /// A field of the kind `date`.

@@ -98,10 +98,10 @@ impl Choices {
 
     /// Returns the choice with this value, in any case.
     pub fn find(&self, text: &str) -> Option<&String> {
-        let folded_text = fold_case(text);
+        let comparable_text = fold_case(text);
         self.values
             .iter()
-            .find(|value| fold_case(value) == folded_text)
+            .find(|value| fold_case(value) == comparable_text)
     }
 
     /// Returns the choice with this value, or else the choice with this label, in any case.
@@ -109,11 +109,11 @@ impl Choices {
         if let Some(value) = self.find(text) {
             return Some(value);
         }
-        let folded_text = fold_case(text);
+        let comparable_text = fold_case(text);
         let (labelled_value, _) = self
             .labels
             .iter()
-            .find(|(_, label)| fold_case(label) == folded_text)?;
+            .find(|(_, label)| fold_case(label) == comparable_text)?;
         self.find(labelled_value)
     }
 }

@@ -99,7 +99,7 @@ pub enum FieldProblem {
 
 impl FieldProblem {
     /// Returns the reason as a sentence.
-    pub fn into_message(self) -> String {
+    pub(super) fn into_message(self) -> String {
         match self {
             Self::Unknown(message) | Self::Invalid(message) => message,
         }

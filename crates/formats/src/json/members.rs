@@ -286,7 +286,7 @@ pub(super) struct Version(pub(super) i64);
 pub(crate) const UP_TO_HIGHEST_IMPORTED: &str = "an integer from 1 to 9006099743113216";
 
 /// Returns the number of an identifier or a version in a file; `None` if it is above [`HIGHEST_IMPORTED`].
-pub fn importable(number: i64) -> Option<i64> {
+pub(crate) fn importable(number: i64) -> Option<i64> {
     (number <= HIGHEST_IMPORTED).then_some(number)
 }
 

@@ -90,7 +90,7 @@ fn services_of_earlier_releases_continue_on_sqlite_next_to_a_newer_one() {
 fn continues_on_sqlite(version: usize, statements: &[Statement]) {
     let here = directory();
     let old = Connection::open(here.path().join("petstore.db")).unwrap();
-    for (name, columns) in [("goes_on_page", 3), ("goes_on_page", 4), ("compact_key", 1)] {
+    for (name, columns) in [("goes_on_page", 3), ("goes_on_page", 4), ("unseparated", 1)] {
         let no = |_: &rusqlite::functions::Context<'_>| Ok(false);
         old.create_scalar_function(name, columns, FunctionFlags::empty(), no)
             .unwrap();

@@ -281,7 +281,7 @@ fn the_limits_in_the_table_for_users_are_those_of_the_code() {
         ("Name to search for", size(NAME_KEY_LENGTH)),
         ("Changes on a page of the feed", constant("MAX_LIMIT")),
         ("Webhooks", Webhook::MAX.cast_unsigned()),
-        ("A row of an imported file", constant("MAX_ROW")),
+        ("A row of an imported file", constant("MAX_ROW_BYTES")),
     ] {
         let start = format!("| {what} | {}", written(limit));
         let row = table.lines().find(|row| row.starts_with(&start));

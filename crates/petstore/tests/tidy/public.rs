@@ -5,12 +5,19 @@ use super::files;
 /// What the window reads of the row of an animal: whether its page is there, where it is in lists and files, and what a
 /// filter compares. It shows nothing of it other than the name of an animal that has found a home.
 const READ: [(&str, &[&str]); 6] = [
-    ("animal_page.rs", &["name", "status", "withdrawn"]),
+    ("animal_page.rs", &["name", "status", "withdrawal"]),
     ("csv.rs", &["category_id"]),
     ("feed.rs", &["created_at"]),
     (
         "selection.rs",
-        &["category_id", "fields", "id", "name", "status", "withdrawn"],
+        &[
+            "category_id",
+            "fields",
+            "id",
+            "name",
+            "status",
+            "withdrawal",
+        ],
     ),
     ("shop.rs", &["category_id"]),
     (

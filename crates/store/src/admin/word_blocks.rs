@@ -21,10 +21,10 @@ use crate::columns::Columns;
 pub(crate) const BLOCK_BITS: u32 = 16;
 
 /// The maximum number of bytes of a row, without the last word: the row fits into a page of SQLite with three others.
-const MAX_ROW_BYTES: usize = 900;
+const MAX_WORD_ROW_BYTES: usize = 900;
 
 /// The number of bytes of the rows into which a longer one is divided. They have room for more entries.
-const DIVIDED_ROW_BYTES: usize = MAX_ROW_BYTES * 2 / 3;
+const DIVIDED_ROW_BYTES: usize = MAX_WORD_ROW_BYTES * 2 / 3;
 
 /// The maximum number of blocks whose words are read at once.
 const MAX_BLOCKS_PER_READ: usize = 4;
@@ -211,7 +211,7 @@ pub(super) async fn write_changes<S: Sql>(
 /// Packs words into one row, or into several rows that have room for more entries. The first row stays in the place of
 /// the present one, even if its first entry is another one now.
 fn divide_into_rows(words: &Words, first: Vec<u8>) -> Vec<PackedRow> {
-    let mut rows = word_rows::pack(words, MAX_ROW_BYTES);
+    let mut rows = word_rows::pack(words, MAX_WORD_ROW_BYTES);
     if rows.len() > 1 {
         rows = word_rows::pack(words, DIVIDED_ROW_BYTES);
     }

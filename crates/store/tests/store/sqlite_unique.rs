@@ -16,7 +16,7 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
     let hand = Connection::open(&path).unwrap();
     let compact_key = |row: &Context<'_>| row.get(0).map(store_area::compact_key);
     let flags = FunctionFlags::SQLITE_UTF8;
-    hand.create_scalar_function("compact_key", 1, flags, compact_key)
+    hand.create_scalar_function("unseparated", 1, flags, compact_key)
         .unwrap();
     let steps = [
         "DROP VIEW shared_values; DROP TABLE unique_values; CREATE TABLE unique_values (field TEXT NOT NULL,

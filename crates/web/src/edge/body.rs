@@ -80,7 +80,7 @@ impl<B: RequestBody> Body for TrackedBody<B> {
 }
 
 /// The largest accepted body, in bytes. No name in it can be too long.
-pub const MAX_BODY: usize = PetName::MAX_LENGTH;
+pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
 
 /// Returns the largest number of bytes that will be read of this body.
 pub fn max_length(body: &UnreadBody<'_>) -> usize {

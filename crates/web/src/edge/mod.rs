@@ -59,7 +59,7 @@ use self::{
     request::{REQUEST_ID, RequestIds, within},
 };
 pub use self::{
-    body::{MAX_BODY, UnreadBody},
+    body::UnreadBody,
     error::{ApiError, http_status},
     request::Facts,
     response_memory::{Account, REQUEST, Reader, Reservation, ResponseMemory},

@@ -20,7 +20,7 @@ use super::{
     io::{ClientStream, Socket},
     limits::Limits,
 };
-use crate::edge::{MAX_BODY, REQUEST, Reader, Reservation};
+use crate::edge::{REQUEST, Reader, Reservation, body::MAX_BODY};
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
 /// body; one above this limit gets hyper's 431 without a body.
