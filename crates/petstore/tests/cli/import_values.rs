@@ -167,7 +167,7 @@ async fn found(database: &str) -> usize {
         .fields()
         .await
         .unwrap()
-        .searched("species", "dog")
+        .parse_filter("species", "dog")
         .unwrap();
     let query = PetQuery {
         values: vec![dogs],

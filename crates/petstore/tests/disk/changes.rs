@@ -61,7 +61,7 @@ impl Act {
             if_match: Some(IfMatch::Any),
             if_absent: false,
         };
-        let place = |terms| NewOrder::of(id, terms);
+        let place = |terms| NewOrder::new(id, terms);
         let until = "2027-01-01T00:00:00Z".parse().unwrap();
         Some(match self {
             Self::Reserve => Command::PlaceOrder(place(OrderTerms::ReservedUntil(until))),
@@ -254,7 +254,7 @@ pub(crate) async fn there(store: &AnyStore) -> Result<There, StoreError> {
     let limit = Limit::new(10).unwrap();
     for withdrawn in [false, true] {
         let mut query = PetQuery {
-            withdrawn,
+            is_withdrawn: withdrawn,
             limit,
             ..PetQuery::default()
         };

@@ -350,7 +350,7 @@ impl Client {
 }
 
 fn content_of(pet: &domain::StorePet) -> Content {
-    let withdrawn = pet.withdrawn.as_ref();
+    let withdrawn = pet.withdrawal.as_ref();
     Content {
         name: pet.name.as_str().to_owned(),
         category_id: pet.category_id,

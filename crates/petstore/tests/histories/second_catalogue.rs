@@ -11,7 +11,7 @@ use petstore_databases as databases;
 use petstore_domain::{
     NewPet, PetId, PetName,
     store_area::{
-        Category, Command as Asked, FieldSet, Label, Order, OrderId, Preconditions, Present,
+        Category, Command as Asked, FieldSet, Label, Order, OrderId, Preconditions, PresentState,
         Refusal, Resource, StorePet, decide,
     },
 };
@@ -88,7 +88,7 @@ impl World {
                 *response = Some(known.unwrap_or_else(|| self.add(id, name, *category_id, status)));
             }
             Operation::Get { id, found } => {
-                let mut shown = self.pets_by_id().filter(|pet| pet.withdrawn.is_none());
+                let mut shown = self.pets_by_id().filter(|pet| pet.withdrawal.is_none());
                 *found = shown.find(|pet| pet.id.get() == *id).map(animal);
             }
             Operation::List {
@@ -99,7 +99,7 @@ impl World {
                 more,
             } => {
                 let due = self.pets_by_id().filter(|pet| {
-                    pet.withdrawn.is_none()
+                    pet.withdrawal.is_none()
                         && pet.id.get() > *after
                         && status.is_none_or(|status| status == pet.status.as_str())
                 });
@@ -114,7 +114,7 @@ impl World {
             } => {
                 let due = self
                     .pets_by_id()
-                    .filter(|pet| pet.withdrawn.is_some() == *withdrawn);
+                    .filter(|pet| pet.withdrawal.is_some() == *withdrawn);
                 (*page, *more) = page_of(due.map(shown_pet), *limit);
             }
             Operation::Orders {
@@ -217,9 +217,9 @@ impl World {
             None => Asked::DeleteCategory { id, preconditions },
         };
         let category = self.categories.get(&id).cloned();
-        let present = Present {
+        let present = PresentState {
             category,
-            ..Present::default()
+            ..PresentState::default()
         };
         match decide(&asked, &present, Timestamp::UNIX_EPOCH) {
             Ok(decision) => {
@@ -256,9 +256,9 @@ impl World {
             category_id,
             status: status.parse().unwrap(),
         };
-        let present = Present {
+        let present = PresentState {
             next_pet: PetId::new(id),
-            ..Present::default()
+            ..PresentState::default()
         };
         let decision = decide(&Asked::add(new), &present, Timestamp::UNIX_EPOCH).unwrap();
         let Some(Resource::Pet(pet)) = decision.result else {
@@ -269,7 +269,7 @@ impl World {
         added
     }
 
-    fn present(&self, command: &Command, new: i64) -> Present {
+    fn present(&self, command: &Command, new: i64) -> PresentState {
         let find = |id: i64| {
             self.orders
                 .iter()
@@ -286,7 +286,7 @@ impl World {
             .map(|(_, pet)| pet)
             .find(|pet| Some(pet.id.get()) == pet_id);
         let mut holders = self.orders.iter();
-        Present {
+        PresentState {
             pet: pet.cloned(),
             holder: holders
                 .find(|one| Some(one.pet_id.get()) == pet_id && one.holds)
@@ -294,7 +294,7 @@ impl World {
             order,
             next_order: OrderId::new(new),
             fields: Arc::clone(&FIELDS),
-            ..Present::default()
+            ..PresentState::default()
         }
     }
 
@@ -413,7 +413,7 @@ fn shown_pet(pet: &StorePet) -> store_area::StorePet {
         updated_at: None,
         order_id: pet.order_id.map(OrderId::get),
         withdrawn: pet
-            .withdrawn
+            .withdrawal
             .as_ref()
             .map(|withdrawal| store_area::Withdrawal {
                 at: String::new(),

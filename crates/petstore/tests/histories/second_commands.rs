@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId, PetName,
     store_area::{
-        Change, ChangeType, Command as Asked, FieldValue, FieldValues, Given, IfMatch, NewOrder,
-        Note, OrderId, OrderPatch, OrderTerms, Patch, PetPatch, Photos, Preconditions, Reference,
-        Reversal, StorePet, Withdrawal,
+        Change, ChangeType, Command as Asked, FieldValue, FieldValues, IfMatch, NewOrder, Note,
+        OrderId, OrderPatch, OrderTerms, Patch, PetPatch, Photos, Preconditions, Reference,
+        RequestedValue, Reversal, StorePet, Withdrawal,
     },
 };
 
@@ -17,7 +17,7 @@ use super::{
 
 /// The animal of a change, as the log has it.
 fn pet_of(id: PetId, content: &Content, version: i64) -> StorePet {
-    let withdrawn = content.withdrawn.as_ref().map(|reason| Withdrawal {
+    let withdrawal = content.withdrawn.as_ref().map(|reason| Withdrawal {
         at: Timestamp::UNIX_EPOCH,
         reason: reason.parse().unwrap(),
         note: None,
@@ -33,7 +33,7 @@ fn pet_of(id: PetId, content: &Content, version: i64) -> StorePet {
         created_at: None,
         updated_at: None,
         order_id: None,
-        withdrawn,
+        withdrawal,
         fields: FieldValues::new(fields.into_iter().collect()).unwrap(),
         photos: Photos::NONE,
     }
@@ -66,7 +66,7 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
                     status,
                 },
         } => {
-            let value = |name: &String| Given::Set(FieldValue::Text(name.clone()));
+            let value = |name: &String| RequestedValue::Set(FieldValue::Text(name.clone()));
             let patch = PetPatch {
                 name: name.clone().map(|name| PetName::new(name).unwrap()),
                 category_id: *category_id,
@@ -104,7 +104,7 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
             let until = until.as_ref().map(time);
             Asked::PlaceOrder(NewOrder {
                 note: Note::new(note.clone()),
-                ..NewOrder::of(
+                ..NewOrder::new(
                     pet(pet_id),
                     until.map_or(OrderTerms::Completed, OrderTerms::ReservedUntil),
                 )

@@ -369,9 +369,9 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
     for number in 0..16 {
         let has = |bit: u32| number & bit != 0;
         let query = PetQuery {
-            withdrawn: has(1),
+            is_withdrawn: has(1),
             status: has(2).then_some(Pending),
-            on_offer: has(4),
+            is_on_offer: has(4),
             newest_first: has(8),
             ..PetQuery::default()
         };

@@ -78,7 +78,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         // Another one that saw the same is too late, also if it wants the same.
         break_line();
         let again = store
-            .write_staff(change.ending(EndedSessions::All), act(20))
+            .write_staff(change.with_ended_sessions(EndedSessions::All), act(20))
             .await
             .unwrap();
         was_lost();
