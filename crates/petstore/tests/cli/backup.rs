@@ -215,6 +215,7 @@ fn a_backup_over_the_database_itself_is_rejected() {
     assert!(fs::read(here.path().join("petstore.db")).unwrap() == before);
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 #[tokio::test(flavor = "multi_thread")]
 async fn no_command_writes_a_file_that_sqlite_keeps_next_to_a_database() {
     let here = directory();

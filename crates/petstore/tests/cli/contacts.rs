@@ -218,6 +218,7 @@ async fn carry_out_each_operation(program: &Program<'_>) {
     );
 }
 
+#[expect(clippy::too_many_lines, reason = "a walk through all that is stored")]
 async fn expect_contact_nowhere(database: &str) {
     let here = directory();
     let arguments = |arguments: &[&str]| {

@@ -295,6 +295,7 @@ fn an_export_of_everything_is_only_ndjson_and_has_animals_with_each_status() {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 #[test]
 fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_named() {
     let here = directory();

@@ -192,7 +192,7 @@ impl Aftermath {
 async fn when_the_log_is_removed_everything_acknowledged_is_in_the_database() {
     let here = directory();
     let left = harm(here.path(), |here| {
-        fs::remove_file(path(here, "-wal")).unwrap()
+        fs::remove_file(path(here, "-wal")).unwrap();
     })
     .await;
     assert!(

@@ -197,6 +197,7 @@ async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
 }
 
 /// The rights that docs/postgres.md names, in the schema of the test.
+#[expect(clippy::too_many_lines, reason = "a walk through all that is done")]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_rights_in_the_document_suffice_for_everything() {
     let (here, database) = setup().await;

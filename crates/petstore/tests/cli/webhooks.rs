@@ -151,6 +151,7 @@ async fn content(here: &Path, database: &str) -> Vec<u8> {
     content
 }
 
+#[expect(clippy::too_many_lines, reason = "a walk through all that is stored")]
 async fn expect_secrets_nowhere(database: &str) {
     let here = directory();
     let machine = Machine {

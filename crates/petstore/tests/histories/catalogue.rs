@@ -49,6 +49,7 @@ fn is_page<I, T>(
 
 impl<'h> Catalogue<'h> {
     /// Whether `operation` can happen now with its response, and changes nothing.
+    #[expect(clippy::too_many_lines, reason = "one arm for each operation")]
     pub(crate) fn explains(&self, operation: &'h Operation) -> bool {
         match operation {
             Operation::Create {

@@ -39,6 +39,7 @@ pub(super) fn in_hours(now: Timestamp, hours: i64) -> Timestamp {
 impl Ask {
     /// The command of a client that knows this at `now`; `None` for a walk. What it writes contains
     /// `name`.
+    #[expect(clippy::too_many_lines, reason = "one arm for each command")]
     pub(super) fn command(self, known: &Known, name: String, now: Timestamp) -> Option<Command> {
         let of = |newest: i64, age: Age| age.map(|age| (newest - age).max(1));
         let of_pet = |id: i64, version| of(known.pet(id), version);

@@ -222,6 +222,7 @@ fn ended<'h>(status: &'h str, (order, pet): Pair<'h>) -> Option<Pair<'h>> {
 
 /// The response to `command`, and what it writes. `pet` and `order` look for what
 /// has an id. An order that is placed gets the id `new`.
+#[expect(clippy::too_many_lines, reason = "one arm for each command")]
 pub(super) fn decide<'h>(
     command: &'h Command,
     pet: impl Fn(i64) -> Option<Entry<'h>>,

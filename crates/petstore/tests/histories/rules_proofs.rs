@@ -149,6 +149,7 @@ fn result(status: &'static str, before: Vec<Command>, command: &Command) -> Stri
 const NO_TRANSITION: &str = "409 invalid_transition";
 const OPEN_ORDER: &str = "409 open_order";
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 #[test]
 fn each_command_on_an_animal_in_each_state_leads_where_the_store_area_says() {
     let states: [(&'static str, Vec<Command>, i64); 7] = [

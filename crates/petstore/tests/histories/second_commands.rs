@@ -40,6 +40,7 @@ fn pet_of(id: PetId, content: &Content, version: i64) -> StorePet {
 }
 
 /// The command, and the time at which it comes; `None` for a read.
+#[expect(clippy::too_many_lines, reason = "one arm for each command")]
 pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
     let pet = |id: &i64| PetId::new(*id).unwrap();
     let order = |id: &i64| OrderId::new(*id).unwrap();

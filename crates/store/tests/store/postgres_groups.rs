@@ -300,7 +300,7 @@ async fn each_command_of_a_group_has_its_own_outcome_whichever_response_is_lost(
             let version = pet(&store, *id).await.version;
             match done {
                 Ok(ExecutionOutcome::Done { .. } | ExecutionOutcome::Replayed(_)) => {
-                    assert_eq!(version, 2)
+                    assert_eq!(version, 2);
                 }
                 Err(StoreError::OutcomeUnknown(_)) if number % 2 == 1 => unknown += 1,
                 other => panic!("{other:?}"),

@@ -40,7 +40,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
             line.set(Line::LosesAnswer {
                 after,
                 then_up: true,
-            })
+            });
         };
         let was_lost = || {
             let was_lost = line.line() == Line::Up;
