@@ -4,6 +4,10 @@ pub mod formulas;
 pub mod readable;
 pub mod sealed;
 
+use unicode_normalization::UnicodeNormalization;
+
+use readable::is_ignored_by_fonts;
+
 /// Returns the two hexadecimal digits of a byte: `2f` for 47.
 pub fn hex(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -19,15 +23,51 @@ pub fn hex_digits(bytes: &[u8]) -> String {
     digits.map(char::from).collect()
 }
 
-/// Returns a text for a comparison without regard to case and to space around it: `sold` for ` Sold`.
+/// Returns the key of a text: texts with the same key are equal "in any case". This is the only comparison of headings,
+/// labels, choices, references and customers.
+///
+/// The key has compatibility characters in their plain form (NFKC), all letters in one case, one space between words,
+/// and no character that fonts ignore. The text passes through upper case, because some letters have two lower-case
+/// forms, and others become two letters.
+///
+/// ```
+/// use petstore_domain::text::comparison_key;
+///
+/// assert_eq!(comparison_key(" Gro\u{308}ße\u{a0}"), comparison_key("GRÖSSE"));
+/// assert_eq!(comparison_key("İzmir"), comparison_key("izmir"));
+/// assert_ne!(comparison_key("Größe"), comparison_key("Grosse"));
+/// ```
 pub fn comparison_key(text: &str) -> String {
-    text.trim().to_lowercase()
+    let visible_text = text
+        .chars()
+        .filter(|&character| !is_ignored_by_fonts(character));
+    let folded_text: String = fold_case(visible_text.nfkc()).collect();
+    // Folding can leave letters that compose, or that fold again, such as an iota below an accent.
+    let folded_again: String = fold_case(folded_text.nfkc()).nfkc().collect();
+    let words: Vec<&str> = folded_again.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Returns characters in one case. `İ` is `i`, without the dot that Unicode keeps in lower case.
+fn fold_case(characters: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    const DOT_ABOVE: char = '\u{307}';
+    let mut previous = None;
+    characters
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .filter(move |&character| {
+            let is_dot_of_i = character == DOT_ABOVE && previous == Some('i');
+            if !is_dot_of_i {
+                previous = Some(character);
+            }
+            !is_dot_of_i
+        })
 }
 
 /// Returns the heading of a column for a comparison without regard to case and space: `Category ID`
 /// is `categoryid`.
 pub fn heading_key(text: &str) -> String {
-    text.split_whitespace().collect::<String>().to_lowercase()
+    comparison_key(text).replace(' ', "")
 }
 
 /// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
@@ -86,7 +126,53 @@ mod tests {
         }
     }
 
+    #[test]
+    fn texts_that_look_alike_have_the_same_key() {
+        for (text, other_text) in [
+            ("sold", " SOLD "),
+            ("Größe", "GRÖSSE"),
+            ("Größe", "Gro\u{308}ße"),
+            ("Straße", "STRAẞE"),
+            ("İzmir", "izmir"),
+            ("İzmir", "i\u{307}zmir"),
+            ("Ilgın", "ILGIN"),
+            ("ΟΔΟΣ", "οδος"),
+            ("ᾳ", "ΑΙ"),
+            ("ﬁn", "FIN"),
+            ("Ｄｏｇ", "dog"),
+            ("ﾎﾟﾁ", "ポチ"),
+            ("Cà", "ca\u{300}"),
+            ("Old\u{a0}\u{2003} Seth", "old seth"),
+            ("Kat\u{ad}ze", "katze"),
+            ("Ren\u{e9}", "RENE\u{200d}\u{301}"),
+            ("Dog\u{fe0f}", "dog"),
+            ("한", "\u{1112}\u{1161}\u{11ab}"),
+        ] {
+            assert_eq!(comparison_key(text), comparison_key(other_text), "{text}");
+        }
+        for (text, other_text) in [
+            ("Größe", "Grosse"),
+            ("Hündin", "Hundin"),
+            ("Max", "Marx"),
+            ("ab", "a b"),
+            ("ポチ", "ぽち"),
+        ] {
+            assert_ne!(comparison_key(text), comparison_key(other_text), "{text}");
+        }
+        assert_eq!(heading_key("Category\u{a0}ID "), "categoryid");
+    }
+
     proptest! {
+        #[test]
+        fn no_case_and_no_normalization_changes_a_key(text: String) {
+            let key = comparison_key(&text);
+            prop_assert_eq!(&comparison_key(&key), &key);
+            prop_assert_eq!(&comparison_key(&text.to_uppercase()), &key);
+            prop_assert_eq!(&comparison_key(&text.to_lowercase()), &key);
+            prop_assert_eq!(&comparison_key(&text.nfd().collect::<String>()), &key);
+            prop_assert_eq!(&comparison_key(&text.nfkd().collect::<String>()), &key);
+        }
+
         #[test]
         fn every_int64_is_parsed_back(value: i64) {
             prop_assert_eq!(parse_integer(&value.to_string()), Some(value));

@@ -75,9 +75,10 @@ pub(crate) fn names_of(category: &Category) -> [String; 4] {
 
 /// Parses a status by its name in the contract, or by the word that the pages show.
 pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
-    let typed_text = typed_text.to_lowercase();
+    let typed_key = text::comparison_key(typed_text);
     for status in PetStatus::ALL {
-        if status.as_str() == typed_text || texts().status(status).to_lowercase() == typed_text {
+        let label = texts().status(status);
+        if status.as_str() == typed_key || text::comparison_key(label) == typed_key {
             return Ok(status);
         }
     }

@@ -7,6 +7,7 @@ use petstore_domain::{
         NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference,
         letters_and_digits,
     },
+    text::comparison_key,
 };
 
 use super::{
@@ -219,7 +220,8 @@ async fn scan(
 ///
 /// `smith ana` and `+49 171 2345678` both match the contact `Ana Smith, 0171 2345678`.
 struct PartPattern {
-    lower_case: String,
+    /// The comparison key of a part of a reference.
+    reference_part: String,
     /// The texts that a contact must contain, in any order, each without spaces and signs. Nothing matches no texts.
     contact_parts: Vec<String>,
 }
@@ -241,7 +243,7 @@ impl PartPattern {
                 .collect()
         };
         Self {
-            lower_case: search_text.to_lowercase(),
+            reference_part: comparison_key(search_text),
             contact_parts,
         }
     }
@@ -249,7 +251,7 @@ impl PartPattern {
     /// Whether the reference of an order, or the contact that the member may see, has the part.
     fn matches(&self, desk: &Desk<'_>, order: &Order) -> bool {
         if let Some(reference) = &order.reference
-            && reference.as_str().to_lowercase().contains(&self.lower_case)
+            && comparison_key(reference.as_str()).contains(&self.reference_part)
         {
             return true;
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use jiff::civil::Date;
 
 use super::{Decimal, whole_key};
-use crate::words::words;
+use crate::{text::readable::is_ignored_by_fonts, words::words};
 
 /// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash, because an index of
 /// PostgreSQL has no room for it.
@@ -228,12 +228,7 @@ pub(super) fn is_text(text: &str, max: usize) -> bool {
 
 /// Whether a reader can see the character, and not only its effect on other characters.
 pub(super) fn is_visible(character: char) -> bool {
-    let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
-        | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
-        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
-        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
-        | '\u{E0000}'..='\u{E0FFF}');
-    !is_ignorable && !character.is_whitespace() && !character.is_control()
+    !is_ignored_by_fonts(character) && !character.is_whitespace() && !character.is_control()
 }
 
 #[cfg(test)]

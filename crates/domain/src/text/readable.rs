@@ -58,17 +58,19 @@ fn readable_character(character: char) -> char {
     }
 }
 
-/// Whether people see anything of a text: a character that is neither a space nor ignored by fonts
-/// (`Default_Ignorable_Code_Point` of Unicode).
+/// Whether people see anything of a text: a character that is neither a space nor ignored by fonts.
 pub fn is_visible(text: &str) -> bool {
-    text.chars().any(|character| {
-        !character.is_whitespace()
-            && !matches!(
-                character,
-                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-                    | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-                    | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e0fff}'
-            )
-    })
+    text.chars()
+        .any(|character| !character.is_whitespace() && !is_ignored_by_fonts(character))
+}
+
+/// Whether fonts show nothing of a character (`Default_Ignorable_Code_Point` of Unicode, and the empty braille pattern).
+pub(crate) fn is_ignored_by_fonts(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    )
 }

@@ -158,17 +158,15 @@ fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> 
 
 /// Reads the choices of a field and their labels in a row of [`LIST`], if the field has choices.
 fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
-    let choices = row.optional_parsed(4, |text| Choices::new(serde_json::from_str(text).ok()?))?;
+    let values = row.optional_parsed(4, |text| serde_json::from_str(text).ok())?;
     let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
-    let Some(choices) = choices else {
+    let Some(values) = values else {
         return Ok(None);
     };
-    let Some(labels) = labels else {
-        return Ok(Some(choices));
-    };
-    // The previous release changes choices without their labels, so the labels may not fit the choices.
-    let labelled_choices = choices.clone().with_labels(labels);
-    Ok(Some(labelled_choices.unwrap_or(choices)))
+    row.parsed(4, |_| {
+        Choices::from_stored(values, labels.unwrap_or_default())
+    })
+    .map(Some)
 }
 
 /// Begins the examination of a field. See [`Fields::examine_field`].
