@@ -20,15 +20,35 @@
       authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
       attestation: "none",
     } });
-    const [data, key, algorithm] = [response.getAuthenticatorData(), response.getPublicKey(), response.getPublicKeyAlgorithm()];
+    const data = said(response, "getAuthenticatorData") ?? authenticatorData(response.attestationObject);
+    const key = said(response, "getPublicKey");
+    const algorithm = key ? said(response, "getPublicKeyAlgorithm") : undefined;
     return { id: rawId, client: response.clientDataJSON, data, key, algorithm };
+  }
+
+  // Some password managers lack these methods, or give nothing. The service then finds the key in the data.
+  function said(response, method) {
+    try {
+      return response[method]() || undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  // The data of the authenticator in an attestation object (CBOR): the bytes after the name and their length.
+  function authenticatorData(attestationObject) {
+    const object = new Uint8Array(attestationObject);
+    const name = "hauthData";
+    const start = String.fromCharCode(...object).indexOf(name) + name.length;
+    return object[start] === 0x59
+      ? object.slice(start + 3, start + 3 + object[start + 1] * 256 + object[start + 2])
+      : object.slice(start + 2, start + 2 + object[start + 1]);
   }
 
   for (const box of document.querySelectorAll("[data-passkey]")) {
     const [button, wrong, form] = [box.querySelector("button"), box.querySelector(".error"), box.closest("form")];
     const say = (message) => { [wrong.textContent, wrong.hidden] = [message, !message]; };
-    // Without it, a browser gives a new passkey only in a form that nobody here reads.
-    button.hidden = !window.AuthenticatorAttestationResponse?.prototype.getAuthenticatorData;
+    button.hidden = !window.PublicKeyCredential;
     // On the sign-in page, somebody without a passkey does not miss the button.
     if (button.hidden && (form.dataset.user || form.elements.for)) say(box.dataset.unsupported);
     // Also after "back".

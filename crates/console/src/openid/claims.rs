@@ -1,14 +1,14 @@
 //! The claims that a token must have to count, and the claims about a person.
 
 use jiff::Timestamp;
-use petstore_domain::staff::{Identity, Role};
+use petstore_domain::staff::Identity;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::settings::{Failure, ProviderSettings};
 
 /// The accepted difference between the clocks of provider and service, in seconds.
-const MAX_SKEW_SECONDS: i64 = 60;
+pub(super) const MAX_SKEW_SECONDS: i64 = 60;
 
 /// The accepted age of a token that the provider has just made, in seconds.
 const MAX_AGE_SECONDS: i64 = 10 * 60;
@@ -18,21 +18,6 @@ const MAX_SUBJECT_BYTES: usize = 255;
 
 /// The event of a token that ends sessions.
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
-
-/// A person after a sign-in at the provider.
-#[derive(Debug, Clone)]
-pub struct Person {
-    /// The identity by which the store recognizes the person.
-    pub identity: Identity,
-    /// The highest role that the claims give.
-    pub role: Option<Role>,
-    /// The names of the person at the provider; the first one is best.
-    pub names: Vec<String>,
-    /// The time at which the person last proved to the provider who they are.
-    pub(crate) proved_at: Option<Timestamp>,
-    /// The session at the provider.
-    pub session: Option<String>,
-}
 
 /// The content of a logout token: a person, a session, or both.
 pub(crate) struct Logout {
@@ -45,29 +30,61 @@ pub(crate) struct Logout {
 
 /// The claims of both tokens. serde rejects a claim that is there twice.
 #[derive(Deserialize)]
-struct Claims {
+pub(super) struct Claims {
     iss: String,
     sub: Option<String>,
     aud: Value,
     azp: Option<String>,
-    exp: i64,
-    iat: i64,
-    nonce: Option<String>,
-    auth_time: Option<i64>,
-    sid: Option<String>,
+    exp: NumericDate,
+    iat: NumericDate,
+    pub(super) nonce: Option<String>,
+    pub(super) auth_time: Option<NumericDate>,
+    sid: Option<SessionId>,
     jti: Option<String>,
     #[serde(default)]
     events: Map<String, Value>,
 }
 
+/// A Unix time, which can be any number in JSON (RFC 7519, section 2).
+#[derive(Clone, Copy, Deserialize)]
+#[serde(from = "Number")]
+pub(super) struct NumericDate {
+    /// The time in whole seconds, without the fraction.
+    pub(super) second: i64,
+}
+
+impl From<Number> for NumericDate {
+    fn from(number: Number) -> Self {
+        let floor = number.as_f64().unwrap_or_default().floor();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a time beyond all times becomes the first or the last one"
+        )]
+        let second = number.as_i64().unwrap_or(floor as i64);
+        Self { second }
+    }
+}
+
+/// The session at the provider. Some providers send a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SessionId {
+    Text(String),
+    Number(Number),
+}
+
 /// Returns the failure for an invalid token.
-fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
+pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(reason.into()))
 }
 
 impl Claims {
     /// Parses the content of a token. Fails unless the token is from the issuer, for this client, and valid now.
-    fn parse(token: &[u8], settings: &ProviderSettings, now: Timestamp) -> Result<Self, Failure> {
+    pub(super) fn parse(
+        token: &[u8],
+        settings: &ProviderSettings,
+        now: Timestamp,
+    ) -> Result<Self, Failure> {
         let claims: Self = serde_json::from_slice(token)
             .or_else(|error| invalid(format!("the token is invalid: {error}")))?;
         check_issuer("the token", &claims.iss, settings.issuer.as_str())?;
@@ -98,13 +115,13 @@ impl Claims {
 
     /// Checks that the token has not expired, and was made just now.
     fn check_times(&self, now: i64) -> Result<(), Failure> {
-        if self.exp <= now - MAX_SKEW_SECONDS {
-            let age = now.saturating_sub(self.exp);
+        if self.exp.second <= now - MAX_SKEW_SECONDS {
+            let age = now.saturating_sub(self.exp.second);
             return invalid(format!("the token has expired {age} s ago (exp)"));
         }
         let earliest = now - MAX_AGE_SECONDS - MAX_SKEW_SECONDS;
-        if !(earliest..=now + MAX_SKEW_SECONDS).contains(&self.iat) {
-            let difference = self.iat.saturating_sub(now);
+        if !(earliest..=now + MAX_SKEW_SECONDS).contains(&self.iat.second) {
+            let difference = self.iat.second.saturating_sub(now);
             return invalid(format!(
                 "the token was made {difference} s from now (iat): check both clocks"
             ));
@@ -119,7 +136,7 @@ impl Claims {
         {
             return invalid("the token has an invalid subject (sub)");
         }
-        for text in [&self.sub, &self.sid].into_iter().flatten() {
+        for text in [self.sub.clone(), self.session()].into_iter().flatten() {
             if text.contains(char::is_control) {
                 return invalid(
                     "the token has a control character in its subject or session (sub, sid)",
@@ -130,11 +147,19 @@ impl Claims {
     }
 
     /// Returns the identity of the subject, if the token names one.
-    fn identity(&self) -> Option<Identity> {
+    pub(super) fn identity(&self) -> Option<Identity> {
         Some(Identity {
             issuer: self.iss.clone(),
             subject: self.sub.clone()?,
         })
+    }
+
+    /// Returns the session at the provider as the provider has written it, if the token names one.
+    pub(super) fn session(&self) -> Option<String> {
+        match self.sid.as_ref()? {
+            SessionId::Text(text) => Some(text.clone()),
+            SessionId::Number(number) => Some(number.to_string()),
+        }
     }
 }
 
@@ -157,52 +182,6 @@ pub(super) fn check_issuer(
     ))
 }
 
-/// Returns the person whom an ID token names.
-pub(super) fn parse_person(
-    token: &[u8],
-    settings: &ProviderSettings,
-    nonce: &str,
-    now: Timestamp,
-) -> Result<Person, Failure> {
-    let claims = Claims::parse(token, settings, now)?;
-    if claims.nonce.as_deref() != Some(nonce) {
-        return invalid("the token is not that of this sign-in (nonce)");
-    }
-    let Some(identity) = claims.identity() else {
-        return invalid("the token names nobody (sub)");
-    };
-    if let Some(proved_at) = claims.auth_time
-        && proved_at > now.as_second() + MAX_SKEW_SECONDS
-    {
-        return invalid("the token is from before the person signed in (auth_time)");
-    }
-    let proved_at = claims
-        .auth_time
-        .and_then(|second| Timestamp::from_second(second).ok())
-        .map(|time| time.min(now));
-
-    let all_claims: Map<String, Value> = serde_json::from_slice(token).unwrap_or_default();
-    let role = settings
-        .roles
-        .iter()
-        .filter(|rule| rule.holds(&all_claims))
-        .map(|rule| rule.role)
-        .max();
-    let mut names = Vec::new();
-    for claim in ["preferred_username", "name"] {
-        if let Some(Value::String(name)) = all_claims.get(claim) {
-            names.push(name.clone());
-        }
-    }
-    Ok(Person {
-        identity,
-        role,
-        names,
-        proved_at,
-        session: claims.sid,
-    })
-}
-
 /// Returns the content of a logout token (OpenID Connect Back-Channel Logout, section 2.6).
 pub(super) fn parse_logout(
     token: &[u8],
@@ -221,7 +200,8 @@ pub(super) fn parse_logout(
         return invalid("the token is one to sign in (nonce)");
     }
     let identity = claims.identity();
-    if identity.is_none() && claims.sid.is_none() {
+    let session = claims.session();
+    if identity.is_none() && session.is_none() {
         return invalid("the token names no session (sub, sid)");
     }
     let Some(id) = claims.jti else {
@@ -229,7 +209,7 @@ pub(super) fn parse_logout(
     };
     Ok(Logout {
         identity,
-        session: claims.sid,
+        session,
         id,
     })
 }

@@ -3,7 +3,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use hyper::{Method, Request, StatusCode, header};
+use hyper::{Method, Request, StatusCode, header, http::request};
 use petstore_domain::Networks;
 use petstore_observe::log::chain;
 use petstore_system::{
@@ -60,13 +60,43 @@ impl Fetcher {
         })
     }
 
-    /// Gets a document, or sends a form, and reads the JSON of the response.
-    pub(super) async fn fetch_json<T: DeserializeOwned>(
+    /// Gets a document, and reads the JSON of the response. A document about a person needs an `authorization`.
+    pub(super) async fn get_json<T: DeserializeOwned>(
         &self,
         url: &Url,
-        form: Option<CodeForm>,
+        authorization: Option<String>,
     ) -> Result<T, Failure> {
-        let Ok(result) = time::timeout(self.limit, self.exchange(url, form)).await else {
+        let mut request = Request::builder();
+        if let Some(authorization) = authorization {
+            request = request.header(header::AUTHORIZATION, authorization);
+        }
+        self.fetch_json(url, request, String::new()).await
+    }
+
+    /// Sends a form, and reads the JSON of the response.
+    pub(super) async fn post_form<T: DeserializeOwned>(
+        &self,
+        url: &Url,
+        form: CodeForm,
+    ) -> Result<T, Failure> {
+        let mut request = Request::builder()
+            .method(Method::POST)
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if let Some(authorization) = form.authorization {
+            request = request.header(header::AUTHORIZATION, authorization);
+        }
+        self.fetch_json(url, request, form.body).await
+    }
+
+    /// Sends a request within the time limit, and reads the JSON of the response.
+    async fn fetch_json<T: DeserializeOwned>(
+        &self,
+        url: &Url,
+        request: request::Builder,
+        body: String,
+    ) -> Result<T, Failure> {
+        let exchange = self.exchange(url, request, body);
+        let Ok(result) = time::timeout(self.limit, exchange).await else {
             let message = format!("{url} does not respond in time");
             return Err(Failure::Unreachable(message));
         };
@@ -75,7 +105,12 @@ impl Fetcher {
     }
 
     /// Sends a request, and returns the body of the response. Fails unless the status is 200.
-    async fn exchange(&self, url: &Url, form: Option<CodeForm>) -> Result<Vec<u8>, Failure> {
+    async fn exchange(
+        &self,
+        url: &Url,
+        request: request::Builder,
+        request_body: String,
+    ) -> Result<Vec<u8>, Failure> {
         let addresses = self.addresses(url).await?;
         let tls = match url.scheme() {
             "https" => Some(self.tls.as_ref().ok_or_else(|| {
@@ -83,23 +118,13 @@ impl Fetcher {
             })?),
             _ => None,
         };
-        let mut request = Request::builder()
+        let request = request
             .header(header::ACCEPT, "application/json")
             .header(header::CONNECTION, "close")
             .header(
                 header::USER_AGENT,
                 concat!("petstore/", env!("CARGO_PKG_VERSION")),
             );
-        let mut request_body = String::new();
-        if let Some(form) = form {
-            request = request
-                .method(Method::POST)
-                .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-            if let Some(authorization) = form.authorization {
-                request = request.header(header::AUTHORIZATION, authorization);
-            }
-            request_body = form.body;
-        }
 
         let unreachable =
             |error: RequestError| Failure::Unreachable(format!("{url}: {}", chain(&error)));

@@ -2,16 +2,15 @@
 //! Discovery 1.0, Back-Channel Logout 1.0; RFC 6749, 7636 and 9207).
 
 mod claims;
+mod document;
 mod fetch;
+mod person;
 mod provider;
 mod settings;
 mod signature;
 
-pub(crate) use self::{
-    claims::{Logout, Person},
-    provider::SignIn,
-};
+pub(crate) use self::{claims::Logout, person::Person, provider::SignIn};
 pub use self::{
     provider::{Provider, REQUEST_LIMIT},
-    settings::{Failure, Issuer, ProviderSettings, RoleRule},
+    settings::{Failure, Issuer, ProviderSettings, RoleRule, RoleRules, parse_scope},
 };

@@ -1,9 +1,6 @@
 //! The provider as the service uses it: its addresses, and the people whom its responses name.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use base64::{
     Engine as _,
@@ -17,23 +14,20 @@ use petstore_system::addresses::Resolve;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::{self, RootCertStore};
+use tracing::warn;
 use url::{Url, form_urlencoded};
 
 use super::{
-    claims::{self, Logout, Person, check_issuer},
+    claims::{self, Logout, check_issuer},
+    document::{Document, DocumentState},
     fetch::{CodeForm, Fetcher},
+    person::{IdToken, Person, UserClaims},
     settings::{Failure, ProviderSettings},
-    signature::{Key, parse_keys, verify},
+    signature::{parse_keys, verify},
 };
 
 /// The time that a request to the provider may take.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
-
-/// The time for which the document of the provider is used.
-const MAX_DOCUMENT_AGE: Duration = Duration::from_hours(1);
-
-/// The pause before the provider is asked again because of a token with another key.
-const MIN_PAUSE: Duration = Duration::from_secs(10);
 
 /// The turns of requests that redeem codes. A caller has 24 requests: 2 with a turn, and 22 that wait. The last one waits
 /// for 11 others.
@@ -48,18 +42,11 @@ const TURN_LIMITS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The document in which the provider describes itself, with its keys.
+/// The tokens that a code is exchanged for.
 #[derive(Deserialize)]
-struct Document {
-    issuer: String,
-    authorization_endpoint: String,
-    token_endpoint: String,
-    jwks_uri: String,
-    end_session_endpoint: Option<String>,
-    #[serde(default)]
-    authorization_response_iss_parameter_supported: bool,
-    #[serde(skip)]
-    keys: Vec<Key>,
+struct Tokens {
+    id_token: String,
+    access_token: Option<String>,
 }
 
 /// A sign-in that has begun.
@@ -84,37 +71,6 @@ pub struct Provider {
     document_state: Mutex<DocumentState>,
     /// The turn to ask for the document.
     flight: tokio::sync::Mutex<()>,
-}
-
-/// The last document, and the times at which the provider was asked for it.
-#[derive(Default)]
-struct DocumentState {
-    /// The last document that arrived.
-    document: Option<Arc<Document>>,
-    arrived_at: Option<Instant>,
-    asked_at: Option<Instant>,
-    /// The number of flights that have ended. A flight is one question to the provider, with its response or failure.
-    flights: u64,
-    /// The result of the last flight.
-    result: Option<Result<Arc<Document>, Failure>>,
-}
-
-impl DocumentState {
-    /// Returns the last document, if it has arrived within [`MAX_DOCUMENT_AGE`].
-    fn fresh(&self, now: Instant) -> Option<Arc<Document>> {
-        let age = now.saturating_duration_since(self.arrived_at?);
-        if age < MAX_DOCUMENT_AGE {
-            self.document.clone()
-        } else {
-            None
-        }
-    }
-
-    /// Whether the provider was asked within [`MIN_PAUSE`].
-    fn was_just_asked(&self, now: Instant) -> bool {
-        self.asked_at
-            .is_some_and(|asked_at| now.saturating_duration_since(asked_at) < MIN_PAUSE)
-    }
 }
 
 impl Provider {
@@ -145,14 +101,15 @@ impl Provider {
 
     /// Returns the URL to which the browser goes to sign in.
     pub(crate) async fn authorization_url(&self, sign_in: &SignIn) -> Result<Url, Failure> {
-        let mut url = self.safe_url(&self.document().await?.authorization_endpoint)?;
+        let document = self.document().await?;
+        let mut url = self.safe_url(&document.authorization_endpoint)?;
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&sign_in.verifier));
         let mut query = url.query_pairs_mut();
         query
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.settings.client_id)
             .append_pair("redirect_uri", &sign_in.redirect)
-            .append_pair("scope", "openid profile email")
+            .append_pair("scope", &document.scope(&self.settings))
             .append_pair("state", &sign_in.state)
             .append_pair("nonce", &sign_in.nonce)
             .append_pair("code_challenge", &challenge)
@@ -176,10 +133,6 @@ impl Provider {
         issuer: Option<&str>,
         now: Timestamp,
     ) -> Result<Person, Failure> {
-        #[derive(Deserialize)]
-        struct Tokens {
-            id_token: String,
-        }
         let document = self.document().await?;
         if issuer.is_some() || document.authorization_response_iss_parameter_supported {
             let stated_issuer = issuer.unwrap_or_default();
@@ -189,10 +142,53 @@ impl Provider {
         let url = self.safe_url(&document.token_endpoint)?;
         let form = self.code_form(sign_in, code);
         let turn = self.turns.take(caller).await.map_err(without_turn)?;
-        let tokens: Tokens = self.fetcher.fetch_json(&url, Some(form)).await?;
+        let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
         drop(turn);
-        let token = self.verified_content(&tokens.id_token).await?;
-        claims::parse_person(&token, &self.settings, &sign_in.nonce, now)
+        let content = self.verified_content(&tokens.id_token).await?;
+        let id_token = IdToken::parse(&content, &self.settings, &sign_in.nonce, now)?;
+        let userinfo = self.missing_claims(&document, &id_token, &tokens).await?;
+        Ok(id_token.into_person(userinfo.as_ref(), &self.settings))
+    }
+
+    /// Asks for the claims at userinfo, if the ID token lacks the name of the person or a claim of a rule. Many providers
+    /// send them only there. A failure there does not matter if only the name is missing.
+    async fn missing_claims(
+        &self,
+        document: &Document,
+        id_token: &IdToken,
+        tokens: &Tokens,
+    ) -> Result<Option<UserClaims>, Failure> {
+        let lacks_claim_of_rule = id_token.lacks_claim_of_rule(&self.settings);
+        if !lacks_claim_of_rule && !id_token.lacks_name() {
+            return Ok(None);
+        }
+        let (Some(endpoint), Some(access_token)) =
+            (&document.userinfo_endpoint, &tokens.access_token)
+        else {
+            return Ok(None);
+        };
+        match self.fetch_userinfo(endpoint, access_token).await {
+            Ok(userinfo) => {
+                id_token.check_userinfo(&userinfo)?;
+                Ok(Some(userinfo))
+            }
+            Err(failure) if lacks_claim_of_rule => Err(failure),
+            Err(failure) => {
+                warn!("the name of a person who signs in is not known: {failure}");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Fetches the claims at userinfo (OpenID Connect Core 1.0, section 5.3).
+    async fn fetch_userinfo(
+        &self,
+        endpoint: &str,
+        access_token: &str,
+    ) -> Result<UserClaims, Failure> {
+        let url = self.safe_url(endpoint)?;
+        let authorization = format!("Bearer {access_token}");
+        self.fetcher.get_json(&url, Some(authorization)).await
     }
 
     /// Returns the form that redeems a code. The client proves itself with its secret in `Authorization`; a public client
@@ -305,11 +301,11 @@ impl Provider {
         let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
         let url = self.safe_url(&format!("{base}/.well-known/openid-configuration"))?;
-        let mut document: Document = self.fetcher.fetch_json(&url, None).await?;
+        let mut document: Document = self.fetcher.get_json(&url, None).await?;
         check_issuer(url.as_str(), &document.issuer, issuer)?;
 
         let keys_url = self.safe_url(&document.jwks_uri)?;
-        let key_set = self.fetcher.fetch_json(&keys_url, None).await?;
+        let key_set = self.fetcher.get_json(&keys_url, None).await?;
         document.keys = parse_keys(&key_set)?;
         Ok(Arc::new(document))
     }

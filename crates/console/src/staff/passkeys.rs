@@ -223,10 +223,12 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             user: user_handle(visit, member),
             ..assertion
         };
-        let public_key = PublicKey {
+        let key = decoded_part(visit, "key");
+        let has_key = !key.is_empty();
+        let public_key = has_key.then(|| PublicKey {
             algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
-            bytes: &decoded_part(visit, "key"),
-        };
+            bytes: &key,
+        });
         Passkey::new(assertion, public_key, host, name, visit.now)
     });
     match result {

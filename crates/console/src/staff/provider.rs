@@ -102,7 +102,8 @@ async fn arrive(
     let person = ask_for_person(visit, provider, begun).await?;
     let Some(role) = person.role else {
         end_sessions_of(visit, Some(&person.identity), None).await?;
-        return Err(Rejection::Message(texts().no_role(host)));
+        let cause = Failure::WithoutRole(person.claim_names);
+        return Err(Rejection::Provider(cause));
     };
     let entered = enter(visit, &person, role, begun).await?;
     visit.console.app.sign_ins.count("provider", "accepted");
@@ -336,6 +337,9 @@ async fn reject(
             StatusCode::SERVICE_UNAVAILABLE,
             Some(cause),
         ),
+        Rejection::Provider(cause @ Failure::WithoutRole(_)) => {
+            (texts().no_role(host), StatusCode::FORBIDDEN, Some(cause))
+        }
         Rejection::Provider(cause) => (
             texts().provider_invalid(host),
             StatusCode::FORBIDDEN,

@@ -89,6 +89,39 @@ impl Key {
         }
     }
 
+    /// The public key, as authenticators write it.
+    fn cose(&self) -> Vec<u8> {
+        match self {
+            Self::Es256(key) => {
+                let key = Self::ecdsa(key);
+                let (x, y) = key.public_key().as_ref()[1..].split_at(32);
+                [
+                    b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20",
+                    x,
+                    b"\x22\x58\x20",
+                    y,
+                ]
+                .concat()
+            }
+            Self::EdDsa => [
+                b"\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20",
+                Self::ed25519().public_key().as_ref(),
+            ]
+            .concat(),
+            Self::Rs256 => {
+                let key = Self::rsa();
+                // The modulus of 2,048 bits is behind the beginning of the key (RFC 8017).
+                let modulus = &key.public().as_ref()[9..265];
+                [
+                    b"\xa4\x01\x03\x03\x39\x01\x00\x20\x59\x01\x00",
+                    modulus,
+                    b"\x21\x43\x01\x00\x01",
+                ]
+                .concat()
+            }
+        }
+    }
+
     fn sign(&self, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match self {
@@ -181,8 +214,8 @@ impl Authenticator {
             .decode(page.between("data-user=\"", "\""))
             .unwrap();
         let length = u16::try_from(self.id.len()).unwrap().to_be_bytes();
-        // The number of the model, the identifier, and the beginning of a key.
-        let made = [&[0; 16], &length[..], &self.id, &[0xa5, 1, 2]].concat();
+        // The number of the model, the identifier, and the key.
+        let made = [&[0; 16], &length[..], &self.id, &self.key.cose()].concat();
         let (client, data) = (
             self.says("webauthn.create", challenge, origin),
             self.checked(AT, &made),

@@ -161,7 +161,7 @@ async fn people_without_a_name_enter_however_many_there_are() {
             .await
             .expect(303);
     }
-    assert_eq!(shop.find("staff 32").await.role, Role::Clerk);
+    assert_eq!(shop.find("person-32").await.role, Role::Clerk);
     assert_eq!(shop.store.list_staff().await.unwrap().len(), 32);
 }
 

@@ -114,6 +114,56 @@ async fn a_passkey_signs_in_by_itself_until_it_is_removed() {
 }
 
 #[tokio::test]
+async fn a_passkey_whose_key_is_only_in_the_data_of_the_authenticator_signs_in() {
+    let shop = Shop::open().await;
+    for (name, key) in [
+        ("Ana", Key::es256()),
+        ("Bea", Key::EdDsa),
+        ("Cleo", Key::Rs256),
+    ] {
+        let mut browser = shop.member(name, Role::Clerk).await;
+        let mut passkey = Authenticator::with(name.as_bytes(), key);
+        let mut form = browser.make_passkey(&mut passkey, "Vault").await;
+        // A password manager without `getPublicKey`.
+        for (field, value) in &mut form {
+            if ["key", "algorithm"].contains(field) {
+                value.clear();
+            }
+        }
+        let page = browser.post("/account/passkeys", &borrowed(&form)).await;
+        assert_eq!(page.next(), "/account/passkeys", "{name}: {page:?}");
+        let mut other = shop.browser();
+        other.enter(&mut passkey, &[]).await.expect(303);
+        assert!(other.is_in().await, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_in_the_data_of_the_authenticator_has_one_form() {
+    type Change = fn(&mut Vec<u8>);
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    let changes: [Change; 4] = [
+        // Another algorithm, a shorter coordinate, no key, and only the beginning of one.
+        |data| data[65] = 0x27,
+        |data| data.truncate(data.len() - 1),
+        |data| data.truncate(60),
+        |data| data.truncate(63),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut passkey = Authenticator::new(b"first");
+        passkey.data = Box::new(change);
+        let mut form = browser.make_passkey(&mut passkey, "Vault").await;
+        form.retain(|(field, _)| !["key", "algorithm"].contains(field));
+        let page = browser
+            .post("/account/passkeys", &borrowed(&form))
+            .await
+            .expect(422);
+        assert!(page.text.contains("cannot be added"), "{number}: {page:?}");
+    }
+}
+
+#[tokio::test]
 async fn after_a_password_the_passkey_is_the_second_factor() {
     let shop = Shop::open().await;
     let (mut browser, mut passkey) = with_passkey(&shop, Role::Clerk).await;

@@ -100,9 +100,12 @@ impl Says {
                 .into_owned()
                 .collect();
             return match self.redeem(&form, head) {
-                Some(token) => ok(&json!({"access_token": "a", "token_type": "Bearer", "id_token": token})),
+                Some(token) => ok(&json!({"access_token": "A", "token_type": "Bearer", "id_token": token})),
                 None => b"HTTP/1.1 400 Bad Request\r\nContent-Length: 25\r\n\r\n{\"error\":\"invalid_grant\"}".to_vec(),
             };
+        }
+        if path == "/userinfo" {
+            assert!(head.to_lowercase().contains("authorization: bearer a\r\n"));
         }
         if path == "/keys" && !self.documents.contains_key(path) {
             return ok(&json!({"keys": [self.jwk()]}));
@@ -192,6 +195,15 @@ impl FakeProvider {
     pub(crate) fn documents(&self, name: &str, value: Value) {
         let path = "/.well-known/openid-configuration";
         self.now_says(|says| says.documents.get_mut(path).unwrap()[name] = value);
+    }
+
+    /// Offers these claims at userinfo.
+    pub(crate) fn userinfo(&self, claims: &Value) {
+        self.documents("userinfo_endpoint", json!(format!("{}/userinfo", self.url)));
+        let claims = claims.clone();
+        self.now_says(|says| {
+            says.documents.insert("/userinfo".to_owned(), claims);
+        });
     }
 
     pub(crate) fn requests(&self) -> usize {
@@ -309,6 +321,7 @@ pub(crate) fn settings(issuer: &str) -> ProviderSettings {
         issuer: issuer.parse().unwrap(),
         client_id: "shop".to_owned(),
         client_secret: Some(SECRET.to_owned()),
+        scope: None,
         roles: roles.map(|rule| rule.parse().unwrap()).to_vec(),
         only: false,
         redirects: false,

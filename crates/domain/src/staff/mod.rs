@@ -5,6 +5,7 @@
 
 mod passkey;
 mod password;
+mod public_key;
 mod second_factor;
 mod session;
 mod token;
@@ -20,8 +21,9 @@ use super::{
 };
 
 pub use self::{
-    passkey::{Assertion, Passkey, PublicKey},
+    passkey::{Assertion, Passkey},
     password::{Password, PasswordHash, WeakPassword},
+    public_key::PublicKey,
     second_factor::{RECOVERY_CODE_COUNT, SecondFactor, TotpSecret, generate_recovery_code},
     session::StaffSession,
     token::{Token, TokenDigest},

@@ -1,5 +1,5 @@
 //! Passkeys (Web Authentication Level 3): the data of an authenticator, and the keys with which it signs. Without
-//! attestation, the browser gives each part of them separately, so nothing here reads CBOR or certificates.
+//! attestation, nothing here reads certificates.
 
 use jiff::Timestamp;
 use ring::signature::{
@@ -8,19 +8,10 @@ use ring::signature::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{StaffId, StaffMember};
-
-/// The beginning of a P-256 key (RFC 5280, `SubjectPublicKeyInfo`).
-const P256_PREFIX: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\0";
-/// The beginning of an Ed25519 key.
-const ED25519_PREFIX: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\0";
-/// The beginning of an RSA key, which has a length before and after it.
-const RSA_PREFIX: &[u8] = b"\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\0\x03\x82";
-
-/// The algorithms that are allowed (IANA COSE Algorithms). The script of the page allows the same ones.
-const ES256: i32 = -7;
-const EDDSA: i32 = -8;
-const RS256: i32 = -257;
+use super::{
+    StaffId, StaffMember,
+    public_key::{EDDSA, ES256, PublicKey, parse_cose_key},
+};
 
 /// A passkey of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +50,13 @@ struct AuthenticatorData<'d> {
     count: u32,
     /// The data of a new passkey, if there is one.
     attested_data: &'d [u8],
+}
+
+/// A new passkey in the data of its authenticator.
+struct AttestedPasskey<'d> {
+    id: &'d [u8],
+    /// The public key, and what follows it.
+    key: &'d [u8],
 }
 
 /// The bits of the flags of [`AuthenticatorData`].
@@ -111,46 +109,15 @@ impl<'d> AuthenticatorData<'d> {
         self.has_flag(BACKUP_ELIGIBLE)
     }
 
-    /// Returns the identifier of the passkey that was made (section 6.5.1): after 16 bytes about the authenticator, two
-    /// bytes have its length.
-    fn new_passkey_id(&self) -> Option<&'d [u8]> {
+    /// Returns the passkey that was made (section 6.5.1): after 16 bytes about the authenticator, two bytes have the
+    /// length of its identifier.
+    fn new_passkey(&self) -> Option<AttestedPasskey<'d>> {
         if !self.has_flag(HAS_ATTESTED_DATA) {
             return None;
         }
         let (length, remainder) = self.attested_data.get(16..)?.split_first_chunk()?;
-        remainder.get(..usize::from(u16::from_be_bytes(*length)))
-    }
-}
-
-/// A public key, as the browser gives it (RFC 5280, `SubjectPublicKeyInfo`), and its algorithm.
-#[derive(Clone, Copy)]
-pub struct PublicKey<'k> {
-    pub algorithm: i32,
-    pub bytes: &'k [u8],
-}
-
-impl<'k> PublicKey<'k> {
-    /// Returns the part of the key that `ring` reads. `None` if the key is for another algorithm, or for one
-    /// that is not allowed.
-    fn part_for_ring(self) -> Option<&'k [u8]> {
-        match self.algorithm {
-            ES256 => {
-                let point = self.bytes.strip_prefix(P256_PREFIX)?;
-                (point.len() == 65).then_some(point)
-            }
-            EDDSA => {
-                let point = self.bytes.strip_prefix(ED25519_PREFIX)?;
-                (point.len() == 32).then_some(point)
-            }
-            RS256 => {
-                // Lengths have two bytes from 2,048 bits on.
-                let after_length = self.bytes.strip_prefix(b"\x30\x82")?.get(2..)?;
-                let after_prefix = after_length.strip_prefix(RSA_PREFIX)?.get(2..)?;
-                let key = after_prefix.strip_prefix(b"\0")?;
-                (key.len() <= 1100).then_some(key)
-            }
-            _ => None,
-        }
+        let (id, key) = remainder.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+        Some(AttestedPasskey { id, key })
     }
 }
 
@@ -175,26 +142,30 @@ impl Passkey {
     }
 
     /// Returns the passkey that an authenticator has made for this host (section 7.1), or the reason why it is rejected.
+    /// Without a key of the browser, the key is in the data of the authenticator.
     pub fn new(
         assertion: Assertion,
-        public_key: PublicKey<'_>,
+        public_key: Option<PublicKey<'_>>,
         host: &str,
         name: String,
         now: Timestamp,
     ) -> Result<Self, &'static str> {
         let Assertion { id, user, data, .. } = assertion;
         let data = AuthenticatorData::verify(&data, host)?;
-        if data.new_passkey_id() != Some(&id) || !(1..=1023).contains(&id.len()) {
-            return Err("the browser and the authenticator name different passkeys, or none");
-        }
-        let key = public_key
-            .part_for_ring()
-            .ok_or("its algorithm is not allowed")?;
+        let attested_passkey = data
+            .new_passkey()
+            .filter(|passkey| passkey.id == id && (1..=1023).contains(&id.len()))
+            .ok_or("the browser and the authenticator name different passkeys, or none")?;
+        let key = match public_key {
+            Some(public_key) => public_key.verification_key(),
+            None => parse_cose_key(attested_passkey.key),
+        };
+        let key = key.ok_or("its algorithm is not allowed")?;
         Ok(Self {
             id,
             user,
-            algorithm: public_key.algorithm,
-            key: key.to_vec(),
+            algorithm: key.algorithm,
+            key: key.bytes,
             count: data.count,
             is_backup_eligible: Some(data.is_backup_eligible()),
             name,

@@ -4,7 +4,9 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail};
 use clap::{Args, builder::NonEmptyStringValueParser};
-use petstore_console::openid::{Issuer, Provider, ProviderSettings, REQUEST_LIMIT, RoleRule};
+use petstore_console::openid::{
+    Issuer, Provider, ProviderSettings, REQUEST_LIMIT, RoleRules, parse_scope,
+};
 use petstore_domain::SystemClock;
 use petstore_system::{addresses::SystemResolver, tls};
 
@@ -31,16 +33,20 @@ pub(super) struct ProviderArgs {
     )]
     client_secret_file: Option<PathBuf>,
 
+    /// The scopes for which the provider is asked, such as "openid profile email roles"; by default "openid profile
+    /// email", and groups if the provider has it
+    #[arg(long = "oidc-scope", value_name = "SCOPES", env = "PETSTORE_OIDC_SCOPE", requires = "issuer", value_parser = parse_scope)]
+    scope: Option<String>,
+
     /// A claim that gives a role, such as groups=shop-managers:manager; repeat the option for several,
     /// of which the highest role counts
     #[arg(
         long = "oidc-role",
         value_name = "CLAIM=VALUE:ROLE",
         env = "PETSTORE_OIDC_ROLE",
-        value_delimiter = ',',
         requires = "issuer"
     )]
-    role: Vec<RoleRule>,
+    role: Vec<RoleRules>,
 
     /// The staff signs in only at the OpenID provider, and not with passwords
     #[arg(long = "oidc-only", env = "PETSTORE_OIDC_ONLY", value_parser = values::switch)]
@@ -78,7 +84,8 @@ impl ProviderArgs {
             issuer: issuer.clone(),
             client_id: client_id.clone(),
             client_secret: self.client_secret_file.as_ref().map(read).transpose()?,
-            roles: self.role.clone(),
+            scope: self.scope.clone(),
+            roles: self.role.iter().flat_map(|rules| rules.0.clone()).collect(),
             only: self.only,
             redirects: self.redirect,
         };

@@ -127,6 +127,7 @@ fn invalid_settings_are_one_line() {
             &["serve", "--oidc-role", "groups:clerk"],
             "CLAIM=VALUE:ROLE",
         ),
+        (&["serve", "--oidc-scope", "profile groups"], "openid"),
         (
             &[
                 "serve",
