@@ -356,6 +356,8 @@ def use_valid_profile(case):
         case.body["email"] = "hello@shelter.example"
     if case.body.get("contactPage"):
         case.body["contactPage"] = "https://shelter.example/ask?animal={id}"
+    if case.body.get("timeZone"):
+        case.body["timeZone"] = "Europe/London"
     for link in case.body.get("links") or []:
         use_visible_texts(link, ("label",))
         link["url"] = "https://shelter.example/imprint"

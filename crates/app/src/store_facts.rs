@@ -1,8 +1,9 @@
 //! The facts about a store that are in force: from its profile, or else from an option of `serve`, or else the default.
 
+use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
     ContactPage, ContactUrl, Currency, EmailAddress, Language, Profile, StoreKind, StoreName,
-    TelephoneNumber,
+    StoreTimeZone, TelephoneNumber,
 };
 use petstore_store::{StoreError, StoreReader};
 
@@ -17,6 +18,8 @@ pub struct StoreOptions {
     pub currency: Option<Currency>,
     /// The URL at which the public asks for an animal.
     pub contact: Option<ContactUrl>,
+    /// The time zone of the days of the store.
+    pub time_zone: Option<StoreTimeZone>,
 }
 
 /// A value, and its source.
@@ -100,6 +103,24 @@ impl StoreFacts {
             self.profile.currency.as_ref(),
             self.options.currency.as_ref(),
         )
+    }
+
+    /// Returns the time zone that the store has chosen.
+    pub fn time_zone(&self) -> InForce<Option<&StoreTimeZone>> {
+        InForce::from_first(
+            self.profile.time_zone.as_ref(),
+            self.options.time_zone.as_ref(),
+        )
+    }
+
+    /// Returns the time zone of the days of the store: UTC if it has chosen none.
+    pub fn zone_of_days(&self) -> StoreTimeZone {
+        self.time_zone().value.cloned().unwrap_or_default()
+    }
+
+    /// Returns the day of the store at a time.
+    pub fn day_of(&self, time: Timestamp) -> Date {
+        self.zone_of_days().day_of(time)
     }
 
     /// Returns the way on which the public asks. The option counts only if the profile names no way at all.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use petstore_domain::{
     PetStatus,
-    store_area::{Category, WithdrawalReason},
+    store_area::{Category, WithdrawalReason, zone_regions},
 };
 use petstore_languages::console_texts as texts;
 
@@ -16,7 +16,7 @@ pub(super) use self::parsing::{
     parse_label, parse_name, parse_number, parse_optional_text, parse_price, parse_status,
     parse_withdrawal_reason,
 };
-use super::{markup, visit::Form};
+use super::{markup, visit::Form, zone};
 
 /// The problems of a form.
 #[derive(Debug, Default)]
@@ -231,19 +231,40 @@ impl<'a> Input<'a> {
 
     /// Renders a choice between these values and labels; the value of the input is chosen.
     pub(super) fn choose(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
-        let described_by = self.described_by();
-        let invalid = self.error.map(|_| "true");
-        let control = html! {
-            select #(self.id) name=(self.id) aria-describedby=[described_by]
-                aria-invalid=[invalid] {
-                @for (value, label) in options {
-                    option value=(value.as_ref()) selected[value.as_ref() == self.value] {
-                        (label.as_ref())
-                    }
+        let options = html! {
+            @for (value, label) in options { (self.option(value.as_ref(), label.as_ref())) }
+        };
+        self.with_label(&self.select(&options, None))
+    }
+
+    /// Renders a choice between the time zones, by region; the value of the input is chosen. A script offers the zone of the
+    /// device first.
+    pub(super) fn choose_zone(&self) -> Markup {
+        let options = html! {
+            (self.option("", texts().not_chosen))
+            (self.option("UTC", "UTC"))
+            @for (region, label) in zone_regions().iter().zip(texts().zone_regions) {
+                optgroup label=(label) {
+                    @for zone in &region.zones { (self.option(zone, &zone_label(zone))) }
                 }
             }
         };
-        self.with_label(&control)
+        self.with_label(&self.select(&options, Some(texts().zone_of_device)))
+    }
+
+    /// Renders the element for a choice. `device_label` is the label above an option of the device.
+    fn select(&self, options: &Markup, device_label: Option<&str>) -> Markup {
+        let described_by = self.described_by();
+        let invalid = self.error.map(|_| "true");
+        html! {
+            select #(self.id) name=(self.id) aria-describedby=[described_by]
+                aria-invalid=[invalid] data-device=[device_label] { (options) }
+        }
+    }
+
+    /// Renders an option of a choice.
+    fn option(&self, value: &str, label: &str) -> Markup {
+        html! { option value=(value) selected[value == self.value] { (label) } }
     }
 
     /// Returns the identifiers of the hint and of the error, for `aria-describedby`.
@@ -281,6 +302,12 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Returns a time zone as people read it in its region: `Argentina, Buenos Aires` for `America/Argentina/Buenos_Aires`.
+fn zone_label(zone: &str) -> String {
+    let place = zone.split_once('/').map_or(zone, |(_, place)| place);
+    place.replace('/', ", ").replace('_', " ")
+}
+
 /// Returns the text, or `None` if it is empty.
 fn non_empty(text: &str) -> Option<&str> {
     if text.is_empty() { None } else { Some(text) }
@@ -313,7 +340,8 @@ pub(super) fn status_options() -> Vec<(&'static str, &'static str)> {
         .to_vec()
 }
 
-/// Renders the input for the day that [`parse_end_of_day`] parses. A script sets the offset.
+/// Renders the input for the day that [`parse_end_of_day`] parses. If the store has no time zone, a script sets the offset
+/// of the reader.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input = Input {
         id: "until",
@@ -325,6 +353,8 @@ pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     };
     html! {
         (input.show())
-        input type="hidden" name="until-offset" value="0";
+        @if zone::store_zone().is_none() {
+            input type="hidden" name="until-offset" value="0";
+        }
     }
 }

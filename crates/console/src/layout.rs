@@ -7,13 +7,20 @@ use hyper::{
     StatusCode,
     header::{self, HeaderValue},
 };
+use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, html};
 use petstore_app::StoreFacts;
-use petstore_domain::{Role, store_area::TelephoneNumber};
+use petstore_domain::{
+    Role,
+    store_area::{StoreTimeZone, TelephoneNumber},
+};
 use petstore_languages::{console::Label, console_texts as texts, look};
 use petstore_web::edge::{ApiError, Body, Response, assets::Asset, response};
 
-use super::markup::{self, LONG_LENGTH};
+use super::{
+    markup::{self, LONG_LENGTH},
+    zone,
+};
 
 /// An entry of the main menu.
 struct MenuEntry {
@@ -56,7 +63,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The styles, scripts and pictures of the pages.
-static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
     [
         Asset::new(
             "/assets/style-%.css",
@@ -94,6 +101,11 @@ static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
             SCRIPT,
             Bytes::from_static(include_bytes!("passkeys.js")),
         ),
+        Asset::new(
+            "/assets/zones-%.js",
+            SCRIPT,
+            Bytes::from_static(include_bytes!("zones.js")),
+        ),
     ]
 });
 
@@ -105,6 +117,11 @@ pub(super) fn photos_script() -> &'static str {
 /// Returns the path of the script of the pages with a button for a passkey.
 pub(super) fn passkeys_script() -> &'static str {
     &ASSETS[6].path
+}
+
+/// Returns the path of the script of the page with a choice of a time zone.
+pub(super) fn zones_script() -> &'static str {
+    &ASSETS[7].path
 }
 
 /// Responds with the style, script or picture at this path. Fails with 404 for another path.
@@ -140,6 +157,8 @@ pub(super) struct Frame<'a> {
     pub(super) follows: Follows,
     /// The number of a change. The page shows this one and all before it.
     pub(super) after: i64,
+    /// The day of the store at which the page was made.
+    pub(super) today: Date,
 }
 
 /// The changes after which an open page is loaded again.
@@ -186,9 +205,10 @@ pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> M
     };
     let follows = frame.follows != Follows::Nothing;
     let after = follows.then_some(frame.after);
+    let day = follows.then_some(frame.today);
     let body = html! {
         header { (bar(frame)) }
-        main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[after] {
+        main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[after] data-day=[day] {
             p.print { (letterhead(frame.facts)) }
             @if follows { (news_notice()) }
             div.hidden #heard role="status" {}
@@ -292,9 +312,11 @@ fn logo(facts: &StoreFacts) -> Markup {
 /// Renders a document with its head.
 fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
     let [style, script, icon, favicon, touch_icon, ..] = &*ASSETS;
+    let zone = zone::store_zone();
+    let zone_name = zone.as_ref().map(StoreTimeZone::as_str);
     html! {
         (DOCTYPE)
-        html lang=(texts().language) {
+        html lang=(texts().language) data-zone=[zone_name] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";

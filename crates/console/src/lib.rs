@@ -26,6 +26,7 @@ mod store_inputs;
 mod visit;
 mod wording;
 mod words;
+mod zone;
 
 use std::{sync::Arc, time::Duration};
 
@@ -91,7 +92,7 @@ impl Interface for Console {
     type RouteMatch = Duration;
 
     fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
-        languages::with_language(handling)
+        zone::with_zone(languages::with_language(handling))
     }
 
     fn edge(&self) -> &Edge {
@@ -212,7 +213,7 @@ impl Console {
         result.await.unwrap_or_else(|failure| failure)
     }
 
-    /// Begins a visit in the language of the store, without a page and a form. Fails with 400 if the query has too many
+    /// Begins a visit in the language and the time zone of the store, without a page and a form. Fails with 400 if the query has too many
     /// fields.
     fn begin_visit<'r>(
         &'r self,
@@ -222,6 +223,7 @@ impl Console {
         store_facts: StoreFacts,
     ) -> Result<Visit<'r>, ApiError> {
         languages::set_language_and_kind(store_facts.language().value, store_facts.kind());
+        zone::set_zone(store_facts.time_zone().value.cloned());
         let query = Form::from_query(request.uri.query().unwrap_or_default())
             .map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;
         Ok(Visit {

@@ -1,24 +1,38 @@
-// Additions to pages that work without them: times in the reader's zone, search while typing, and new
+// Additions to pages that work without them: times in the zone of the store or of the reader, search while typing, and new
 // content when something changed. It never touches what somebody uses. What photos need is in photos.js.
 "use strict";
 
 // Units, and their lengths in seconds.
 const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
-// In the language of the page, whatever that of the browser is; but in the zone of the reader.
+// In the language of the page, whatever that of the browser is.
 const { lang } = document.documentElement;
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "always" });
 const inDays = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
-// The number of a day in the calendar of the reader.
-const dayOf = (at) => Math.round(new Date(at).setHours(12, 0, 0, 0) / 86400000);
-const exact = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+// The zone of the store, or else that of the reader. Without a zone that the browser knows, times stay as they came.
+let zone, exact, isoDay;
+function setZone(name) {
+  if (exact && name === zone) return;
+  [zone, exact] = [name, undefined];
+  try {
+    isoDay = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeZone: zone });
+    exact = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short", timeZone: zone });
+  } catch { /* An old browser, or a new zone. */ }
+}
+setZone(document.documentElement.dataset.zone);
+// The number of a day in the calendar of the zone. A date as in ISO 8601 is read in UTC, whose days have equal lengths.
+const dayOf = (at) => Date.parse(isoDay.format(at)) / 86400000;
 const edited = new WeakSet();
 const who = () => document.querySelector(".who a")?.textContent;
 function showTimes(root) {
+  if (!exact) return;
   for (const time of root.querySelectorAll("time")) {
     const at = new Date(time.dateTime);
     const isOver = time.dataset.now && !time.dataset.soon;
     const seconds = Math.min((at - Date.now()) / 1000, isOver ? 0 : Infinity);
-    const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? [];
+    // A day has 25 hours when the clocks go back.
+    const isToday = dayOf(at) === dayOf(Date.now());
+    const isInUnit = ([name, length]) => Math.abs(seconds) >= length && !(name === "day" && isToday);
+    const [unit, length] = units.find(isInUnit) ?? [];
     time.title = exact.format(at);
     if (time.dataset.exact !== undefined || Math.abs(seconds) >= 7 * 86400) {
       time.textContent = exact.format(at);
@@ -47,6 +61,7 @@ function tell(what, count = 0) {
 // Where a hand is: a pointer over a part that is replaced, or a key that is down, or any touch, move or key in the last
 // two seconds. What it is about to press stays where it is, and does what it said when it was shown.
 const live = document.querySelector("[data-live]");
+const main = document.querySelector("main");
 const hasMouse = matchMedia("(hover: hover)");
 let handAt = -Infinity, pointerY = 0, isKeyDown = false, isBehind = false, leaves;
 const isHeld = () => performance.now() - handAt < 2000 || isKeyDown
@@ -92,6 +107,7 @@ async function refresh(url, always = false) {
   if (!response.ok || response.redirected) return;
   const other = new DOMParser().parseFromString(await response.text(), "text/html");
   if (turn < shown) return; // A later one has overtaken it.
+  setZone(other.documentElement.dataset.zone);
   const all = [...document.querySelectorAll("[data-live]")].map((part) => [part, other.getElementById(part.id)]);
   const parts = all.filter(([, next]) => next);
   parts.flat().forEach(showTimes);
@@ -107,6 +123,8 @@ async function refresh(url, always = false) {
     return;
   }
   [shown, isBehind] = [turn, false];
+  Object.assign(main.dataset, other.querySelector("main").dataset);
+  showTimes(document);
   for (const [part, next] of parts) {
     for (const { id } of part.querySelectorAll("details[open] > form[id]")) {
       next.querySelector(`details > #${id}`)?.parentElement.setAttribute("open", "");
@@ -194,7 +212,7 @@ document.addEventListener("submit", (event) => {
   if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
   if (target.method !== "post") return;
   sent.set(target, Date.now());
-  // The end of a day is that of the reader's zone.
+  // The end of a day is that of the reader's zone, if the store has none.
   for (const day of target.querySelectorAll("input[type=date]")) {
     const field = target.elements[`${day.name}-offset`];
     if (field && day.value) field.value = new Date(`${day.value}T23:59:59`).getTimezoneOffset();
@@ -270,8 +288,8 @@ function follow() {
   if (document.hidden) return void stream?.close();
   if (stream && stream.readyState !== EventSource.CLOSED) return;
   if (stream) soon();
-  const { pet: wanted, after } = document.querySelector("main").dataset;
-  stream = new EventSource(`/live?after=${after}`);
+  const { pet: wanted, after, day } = main.dataset;
+  stream = new EventSource(`/live?${new URLSearchParams({ after, day, zone: zone ?? "" })}`);
   stream.onerror = ({ target }) => {
     if (target.readyState !== EventSource.CLOSED) return tell("lost");
     // The browser does not retry after an error of the service, or if the session is over.

@@ -67,6 +67,7 @@ pub(super) fn with_menu(
         flash: None,
         follows: Follows::Nothing,
         after: 0,
+        today: visit.facts.day_of(visit.now),
     };
     let content = html! { h1 { (title) } div.card { (content) } };
     error.body = Some(Box::new(

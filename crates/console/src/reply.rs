@@ -300,6 +300,7 @@ impl Page {
             flash: message,
             follows: self.follows,
             after: desk.position,
+            today: visit.facts.day_of(visit.now),
         };
         let html = layout::framed_page(&frame, &self.title, &self.content).into_string();
         let memory = &visit.console.edge.response_memory;

@@ -21,7 +21,7 @@ pub struct Console {
     pub(super) edge: Arc<Edge>,
     pub(super) settings: ConsoleSettings,
     /// The facts that the store states about itself, for each page.
-    pub(super) facts: KnownFacts,
+    pub(super) facts: Arc<KnownFacts>,
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
     pub(super) guesses: Guesses,
@@ -47,7 +47,7 @@ impl Console {
             app,
             edge,
             settings,
-            facts: KnownFacts::default(),
+            facts: Arc::default(),
             random: Mutex::new(random),
             passwords,
             guesses,

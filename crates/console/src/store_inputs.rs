@@ -5,7 +5,8 @@ use maud::Markup;
 use petstore_app::{Contact, Source, StoreFacts};
 use petstore_domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Language, Link, LinkLabel,
-    LinkUrl, Links, Patch, Profile, ProfilePatch, StoreKind, StoreName, TelephoneNumber,
+    LinkUrl, Links, Patch, Profile, ProfilePatch, StoreKind, StoreName, StoreTimeZone,
+    TelephoneNumber,
 };
 use petstore_languages::{console::Texts, console_texts as texts, name_of, window_texts};
 
@@ -22,7 +23,7 @@ const PREFIX: &str = "store.";
 pub(super) struct StoreInput {
     /// The name of the member for programs.
     name: &'static str,
-    /// `textarea`, `select`, or the keyboard of a phone; the one for texts if empty.
+    /// `textarea`, `select`, `zone`, or the keyboard of a phone; the one for texts if empty.
     kind: &'static str,
     /// Returns the label, the hint, and the message about an invalid value.
     texts: fn(&Texts) -> [&'static str; 3],
@@ -71,6 +72,7 @@ groups! {
     }
     PAGE_INPUTS {
         language "language" member_language "select": |text| text.parse().ok();
+        time_zone "timeZone" member_time_zone "zone": |text| StoreTimeZone::from_name(text);
         currency "currency" member_currency "": |text| Currency::new(&text.to_ascii_uppercase());
         colour "colour" member_colour "": |text| Colour::new(text.to_owned());
     }
@@ -155,6 +157,11 @@ impl StoreInput {
                 value: facts.currency().value.map(Currency::as_str),
                 option: "--currency",
             }),
+            "timeZone" => Some(Fallback {
+                source: facts.time_zone().source,
+                value: Some(facts.time_zone().value.map_or("UTC", StoreTimeZone::as_str)),
+                option: "--time-zone",
+            }),
             "email" | "telephone" | "contactPage" => match facts.contact().value {
                 Some(Contact::Url(url)) => Some(Fallback {
                     source: Source::Option,
@@ -179,6 +186,7 @@ impl StoreInput {
         }
         match self.kind {
             "select" => input.choose(&self.choices()),
+            "zone" => input.choose_zone(),
             "textarea" => input.make_multiline().show(),
             inputmode => {
                 input.inputmode = inputmode;

@@ -11,6 +11,8 @@ use petstore_domain::{
 };
 use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
 
+use super::zone;
+
 /// Returns the words for a change in the journal, which a later release may have made.
 pub(super) fn change_type(kind: &Word<ChangeType>) -> String {
     match kind {
@@ -157,8 +159,10 @@ pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     if distance >= SECONDS_PER_WEEK {
         return None;
     }
-    if distance >= SECONDS_PER_DAY {
-        return Some(relative_day(time, now));
+    if distance >= SECONDS_PER_DAY
+        && let Some(words) = relative_day(time, now)
+    {
+        return Some(words);
     }
     let (count, unit) = if distance >= SECONDS_PER_HOUR {
         (distance / SECONDS_PER_HOUR, Unit::Hour)
@@ -172,13 +176,16 @@ pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     Some(relative_words(seconds < 0, count, unit))
 }
 
-/// Returns the distance of a day in words, as in a calendar, in UTC.
-fn relative_day(time: Timestamp, now: Timestamp) -> String {
-    let day_number = |time: Timestamp| time.as_second().div_euclid(SECONDS_PER_DAY);
-    match day_number(time) - day_number(now) {
-        1 => texts().tomorrow.to_owned(),
-        -1 => texts().yesterday.to_owned(),
-        days => relative_words(days < 0, days.abs(), Unit::Day),
+/// Returns the distance of a day in words, as in the calendar of the store. `None` for the same day, which has 25 hours when
+/// the clocks go back.
+fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
+    let zone = zone::store_zone().unwrap_or_default();
+    let distance = zone.day_of(time) - zone.day_of(now);
+    match i64::from(distance.get_days()) {
+        0 => None,
+        1 => Some(texts().tomorrow.to_owned()),
+        -1 => Some(texts().yesterday.to_owned()),
+        days => Some(relative_words(days < 0, days.abs(), Unit::Day)),
     }
 }
 
@@ -199,11 +206,14 @@ pub(super) fn day(text: &str) -> String {
     }
 }
 
-/// Returns a time with its day and its zone: `2 January 2026, 03:04 UTC`.
+/// Returns a time with its day, in the time zone of the store: `2 January 2026, 03:04`. If the store has none, the time is
+/// in UTC, and says so: `2 January 2026, 02:04 UTC`.
 pub(super) fn exact(time: Timestamp) -> String {
-    let time = time.to_zoned(jiff::tz::TimeZone::UTC);
-    let day = numbers().date(time.date());
-    format!("{day}, {}", time.strftime("%H:%M UTC"))
+    let zone = zone::store_zone();
+    let name = if zone.is_none() { " UTC" } else { "" };
+    let local_time = zone.unwrap_or_default().as_zone().to_datetime(time);
+    let day = numbers().date(local_time.date());
+    format!("{day}, {}{name}", local_time.strftime("%H:%M"))
 }
 
 /// Returns the words for the action of a form whose button has this command.
@@ -292,4 +302,53 @@ fn fixed_message(code: &str) -> Option<&'static str> {
         _ => return None,
     };
     Some(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use petstore_domain::store_area::StoreTimeZone;
+
+    use super::*;
+    use crate::zone::{set_zone, with_zone};
+
+    /// Days near both changes of the clocks in five time zones, which the script of the pages is tested with, too.
+    const DAYS: &str = include_str!("../../../tests/data/days-in-words.csv");
+
+    #[tokio::test]
+    async fn near_both_changes_of_the_clocks_the_words_for_a_day_are_those_of_the_calendar_of_the_store()
+     {
+        let lines = DAYS.lines().skip(1);
+        assert!(lines.clone().count() > 200);
+        with_zone(async {
+            for line in lines {
+                let cells: Vec<&str> = line.split(',').collect();
+                let [zone, now, time, words] = *cells else {
+                    panic!("{line}");
+                };
+                set_zone(StoreTimeZone::from_name(zone));
+                let now: Timestamp = now.parse().unwrap();
+                let shown = relative(time.parse().unwrap(), now);
+                assert_eq!(shown.as_deref(), Some(words), "{line}");
+            }
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn an_exact_time_is_that_of_the_clocks_of_the_store() {
+        let time = "2027-03-28T01:30:00Z".parse().unwrap();
+        with_zone(async {
+            assert_eq!(exact(time), "28\u{a0}March\u{a0}2027, 01:30 UTC");
+            for (zone, words) in [
+                ("UTC", "28\u{a0}March\u{a0}2027, 01:30"),
+                ("Europe/Lisbon", "28\u{a0}March\u{a0}2027, 02:30"),
+                ("Europe/Berlin", "28\u{a0}March\u{a0}2027, 03:30"),
+                ("America/Los_Angeles", "27\u{a0}March\u{a0}2027, 18:30"),
+            ] {
+                set_zone(StoreTimeZone::from_name(zone));
+                assert_eq!(exact(time), words);
+            }
+        })
+        .await;
+    }
 }

@@ -843,8 +843,13 @@ texts! {
     member_address: [&'static str; 3];
     member_hours: [&'static str; 3];
     member_language: [&'static str; 3];
+    member_time_zone: [&'static str; 3];
     member_currency: [&'static str; 3];
     member_colour: [&'static str; 3];
+    /// The label above the time zone of the reader's device.
+    zone_of_device;
+    /// Africa, America, Antarctica, the Arctic, Asia, the Atlantic, Australia, Europe, the Indian Ocean, the Pacific.
+    zone_regions: [&'static str; 10];
     store_kind(kind: StoreKind) -> &'static str;
 
     // Moments in words.

@@ -47,10 +47,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0035_staff_identity.sql"),
     include_str!("../migrations/0036_staff_passkeys.sql"),
     include_str!("../migrations/0037_spreadsheet_numbers.sql"),
+    include_str!("../migrations/0038_time_zone.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 37;
+const SCHEMA_VERSION: u32 = 38;
 
 /// The mark of a petstore database in the header of the file ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

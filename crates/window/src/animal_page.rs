@@ -158,7 +158,7 @@ fn about(
 ) -> Markup {
     let mut line = words.kind.clone();
     line.extend(animal.sex());
-    line.extend(animal.age(shop.today()));
+    line.extend(animal.age(shop.today(facts)));
 
     html! {
         div.about {

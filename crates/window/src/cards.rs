@@ -1,6 +1,6 @@
 //! The cards of the animals in a list.
 
-use jiff::{civil::Date, tz::TimeZone};
+use jiff::civil::Date;
 use maud::{Markup, html};
 use petstore_app::StoreFacts;
 use petstore_languages::{
@@ -41,7 +41,7 @@ impl<'a> CardMaker<'a> {
         Self {
             facts,
             labels: &list_page.labels,
-            today: shop.today(),
+            today: shop.today(facts),
             is_in_frame: false,
         }
     }
@@ -85,7 +85,7 @@ impl<'a> CardMaker<'a> {
             path: &animal.path(),
             target: self.is_in_frame.then_some("_top"),
             category: self.labels.label(animal.category_id),
-            badge: badge(animal, self.today),
+            badge: self.badge(animal),
             lines: &[self.kind_text(animal), sex_and_age.join(" · ")],
             price: animal.public_price(self.facts.currency().value),
         };
@@ -109,19 +109,19 @@ impl<'a> CardMaker<'a> {
             words.join(" · ")
         }
     }
-}
 
-/// Renders the badge of an animal that is reserved, that is new, or that has waited for a year.
-fn badge(animal: &Animal<'_>, today: Date) -> Option<Markup> {
-    if animal.is_reserved() {
-        return Some(html! { p.badge.pending { (texts().reserved) } });
+    /// Renders the badge of an animal that is reserved, that is new, or that has waited for a year.
+    fn badge(&self, animal: &Animal<'_>) -> Option<Markup> {
+        if animal.is_reserved() {
+            return Some(html! { p.badge.pending { (texts().reserved) } });
+        }
+
+        let added = self.facts.day_of(animal.created_at?);
+        let label = match (self.today - added).get_days() {
+            0..NEW_DAYS => texts().new,
+            LONG_WAIT_DAYS.. => texts().one_year,
+            _ => return None,
+        };
+        Some(html! { p.badge { (label) } })
     }
-
-    let added = animal.created_at?.to_zoned(TimeZone::UTC).date();
-    let label = match (today - added).get_days() {
-        0..NEW_DAYS => texts().new,
-        LONG_WAIT_DAYS.. => texts().one_year,
-        _ => return None,
-    };
-    Some(html! { p.badge { (label) } })
 }

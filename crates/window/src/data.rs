@@ -1,6 +1,7 @@
 //! `/animals.json`: the list for a store's own site.
 
 use hyper::header::HeaderValue;
+use petstore_app::StoreFacts;
 use petstore_domain::{
     PetId,
     store_area::{Currency, FieldValue, Photo, PhotoSize},
@@ -22,12 +23,11 @@ pub(super) async fn page(
     moment: &Moment,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let currency = moment.facts.currency().value;
     let list_page = shop.list_page(query, &moment.fields).await?;
     let elements = list_page
         .animals()
         .iter()
-        .map(|animal| element(shop, animal, &list_page.labels, currency))
+        .map(|animal| element(shop, &moment.facts, animal, &list_page.labels))
         .collect();
     let body = Value::Array(elements).to_string().into_bytes();
 
@@ -45,12 +45,7 @@ fn link(shop: &Shop, query: &Query, next: PetId) -> Option<HeaderValue> {
 }
 
 /// Returns an animal as an element of the list.
-fn element(
-    shop: &Shop,
-    animal: &Animal<'_>,
-    labels: &Labels,
-    currency: Option<&Currency>,
-) -> Value {
+fn element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: &Labels) -> Value {
     let mut values = Map::new();
     for (field, value) in &animal.values {
         let value = match value {
@@ -66,9 +61,7 @@ fn element(
         .enumerate()
         .map(|(index, photo)| photo_element(shop, photo, &animal.alt(index, photo)))
         .collect();
-    let updated_on = animal
-        .changed_at
-        .map(|time| time.strftime("%F").to_string());
+    let updated_on = animal.changed_at.map(|time| facts.day_of(time).to_string());
 
     json!({
         "id": animal.id.get(),
@@ -78,7 +71,7 @@ fn element(
         "fields": values,
         "photos": photos,
         "url": shop.url(&animal.path()),
-        "currency": currency.map(Currency::as_str),
+        "currency": facts.currency().value.map(Currency::as_str),
         "updatedOn": updated_on,
     })
 }

@@ -38,7 +38,7 @@ use hyper::{
 use petstore_app::ReadingParts;
 use petstore_domain::{Client, client::ClientAddress, store_area::Logo};
 use petstore_languages as languages;
-use petstore_store::{Cause, Version};
+use petstore_store::Cause;
 use petstore_web::{
     edge::{
         Account, ApiError, Edge, Facts, Interface, Origin, Reader, RequestBody, Response, Route,
@@ -55,7 +55,7 @@ use self::{
     query::Query,
     rendered::EncodedPage,
     routes::{PAGES, Page},
-    shop::Shop,
+    shop::{Moment, Shop},
 };
 
 /// The number of lists that are cached, and of pages of animals: at most 16 MiB each, and a fifth of that again for
@@ -195,13 +195,14 @@ impl Window {
         let permit = walk::reserve(&self.files, &self.edge.response_memory, visit.visitor)?;
         let file = if visit.page == Page::csv {
             let query = visit.request.uri.query();
-            let query = Query::parse(query, &moment.fields, false, shop.today())?;
+            let today = shop.today(&moment.facts);
+            let query = Query::parse(query, &moment.fields, false, today)?;
             csv::respond(shop, visit.visitor, &query.filter, permit).await?
         } else {
             let block = sitemap::parse_block(visit.parameter)?;
             sitemap::respond(shop, visit.visitor, block, permit)?
         };
-        let tag = self.file_tag(moment.version);
+        let tag = self.file_tag(&moment);
         Ok(walk::adapt_to_client(&visit.request.headers, file, tag))
     }
 
@@ -221,7 +222,7 @@ impl Window {
             let permit = walk::reserve(&self.files, &self.edge.response_memory, visit.visitor)?;
             let block = sitemap::Block::WHOLE;
             let sitemap = sitemap::respond(&self.shop, visit.visitor, block, permit)?;
-            let tag = self.file_tag(page_request.moment.version);
+            let tag = self.file_tag(&page_request.moment);
             return Ok(walk::adapt_to_client(headers, sitemap, tag));
         }
 
@@ -231,11 +232,17 @@ impl Window {
         Ok(memory.hold_for(reader, page.respond(headers))?)
     }
 
-    /// Returns the tag of a file at this version. It is weak, because a file is not read at one moment. It also depends
-    /// on the start of this process, because settings change when a process starts.
-    fn file_tag(&self, version: Version) -> HeaderValue {
-        self.tags
-            .tag(&[version.as_bytes(), self.started_at.as_bytes()].concat())
+    /// Returns the tag of a file at this moment. It is weak, because a file is not read at one moment. It also depends
+    /// on the day, which decides what a filter by age finds, and on the start of this process, because settings change
+    /// when a process starts.
+    fn file_tag(&self, moment: &Moment) -> HeaderValue {
+        let today = self.shop.today(&moment.facts).to_string();
+        let parts = [
+            moment.version.as_bytes(),
+            self.started_at.as_bytes(),
+            today.as_bytes(),
+        ];
+        self.tags.tag(&parts.concat())
     }
 }
 

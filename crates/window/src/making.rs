@@ -81,7 +81,7 @@ impl Window {
             _ => query.canonical(),
         };
         // Ages depend on the day.
-        let key = format!("{:?} {} {variant}", visit.page, shop.today());
+        let key = format!("{:?} {} {variant}", visit.page, shop.today(&moment.facts));
 
         let cache = if visit.page == Page::animal {
             &self.animals
@@ -116,7 +116,7 @@ impl Window {
             visit.request.uri.query(),
             &moment.fields,
             takes_limit,
-            self.shop.today(),
+            self.shop.today(&moment.facts),
         )?;
         if visit.page == Page::atom {
             return Ok(query.into_first_page());

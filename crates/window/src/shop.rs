@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use jiff::{civil::Date, tz::TimeZone};
+use jiff::civil::Date;
 use maud::Markup;
 use parking_lot::Mutex;
 use petstore_app::turns::{TurnLimits, Turns};
@@ -225,9 +225,9 @@ impl Shop {
         &self.parts.store
     }
 
-    /// Returns the present day in UTC.
-    pub(super) fn today(&self) -> Date {
-        self.parts.clock.now().to_zoned(TimeZone::UTC).date()
+    /// Returns the present day of a store with these facts.
+    pub(super) fn today(&self, facts: &StoreFacts) -> Date {
+        facts.day_of(self.parts.clock.now())
     }
 
     /// Returns the URL at which the public reaches a path of the window.
@@ -254,7 +254,7 @@ impl Shop {
         max_count: usize,
     ) -> Result<usize, StoreError> {
         let key = CountKey {
-            today: self.today(),
+            today: self.today(&moment.facts),
             parameters: filter.parameters(),
             max_count,
         };
@@ -308,7 +308,7 @@ impl Shop {
         read: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
     ) -> Result<Suggestions, StoreError> {
         let key = SuggestionsKey {
-            today: self.today(),
+            today: self.today(&moment.facts),
             parameters,
         };
         if let Some(suggestions) = self.suggestions.find(&key, Some(moment.version)) {

@@ -2,7 +2,7 @@
 
 use petstore_app::{Contact, InForce, Source, StoreFacts, StoreOptions};
 use petstore_domain::store_area::{
-    Currency, EmailAddress, Language, Profile, StoreName, TelephoneNumber,
+    Currency, EmailAddress, Language, Profile, StoreName, StoreTimeZone, TelephoneNumber,
 };
 
 #[test]
@@ -37,6 +37,8 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
             source: Source::Default
         }
     );
+    assert_eq!(none.time_zone().source, Source::Default);
+    assert_eq!(none.zone_of_days().as_str(), "UTC");
     let (euro, pound) = (Currency::new("EUR").unwrap(), Currency::new("GBP").unwrap());
     let url = "https://paws.example/ask".parse().unwrap();
     let options = StoreOptions {
@@ -44,6 +46,7 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
         language: Some(Language::German),
         currency: Some(euro.clone()),
         contact: Some(url),
+        time_zone: StoreTimeZone::from_name("Europe/Berlin"),
     };
     let facts = StoreFacts::new(Profile::default(), &options);
     let source = Source::Option;
@@ -68,6 +71,8 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
             source
         }
     );
+    assert_eq!(facts.time_zone().source, source);
+    assert_eq!(facts.zone_of_days().as_str(), "Europe/Berlin");
     let contact = options.contact.as_ref().map(Contact::Url);
     assert_eq!(
         facts.contact(),
@@ -84,6 +89,7 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
         currency: Some(pound.clone()),
         email: email.clone(),
         telephone: telephone.clone(),
+        time_zone: StoreTimeZone::from_name("Pacific/Auckland"),
         ..Profile::default()
     };
     let facts = StoreFacts::new(profile.clone(), &options);
@@ -109,6 +115,9 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
             source
         }
     );
+    assert_eq!(facts.time_zone().source, source);
+    let evening_of_utc = "2026-12-01T12:00:00Z".parse().unwrap();
+    assert_eq!(facts.day_of(evening_of_utc).to_string(), "2026-12-02");
     let value = email.as_ref().map(Contact::Email);
     assert_eq!(facts.contact(), InForce { value, source });
     profile.email = None;

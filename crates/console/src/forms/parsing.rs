@@ -1,17 +1,20 @@
 //! Parses the texts that people type into forms. An error is the message for the person.
 
-use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 use petstore_domain::{
     PetName, PetStatus,
     store_area::{
-        Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order, Text,
-        WithdrawalReason, search_key,
+        Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order,
+        StoreTimeZone, Text, WithdrawalReason, search_key,
     },
     text,
 };
 use petstore_languages::{AmbiguousNumber, console_texts as texts, numbers};
 
-use crate::{markup, visit::Form};
+use crate::{
+    markup,
+    visit::{Form, Visit},
+};
 
 /// Parses the number of an animal or an order as people write it: `7`, `#7` and `No. 7` are 7.
 pub(crate) fn parse_number(typed_text: &str) -> Option<i64> {
@@ -204,11 +207,16 @@ pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReas
         .map_err(|_| texts().reason_missing.to_owned())
 }
 
-/// Parses the day of a form, and returns its end in the zone of the reader, whose script sends the offset in minutes.
-/// The end must be after `now`, and within the longest reservation.
-pub(crate) fn parse_end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, String> {
-    if let Some(end) = end_of_day(form) {
-        let distance = end.duration_since(now);
+/// Parses the day of a form, and returns its end in the time zone of the store. If the store has none, the day is that of
+/// the reader, whose script sends the offset in minutes. The end must be after the present time, and within the longest
+/// reservation.
+pub(crate) fn parse_end_of_day(form: &Form, visit: &Visit<'_>) -> Result<Timestamp, String> {
+    let end = match visit.facts.time_zone().value {
+        Some(zone) => day_of_form(form).and_then(|day| zone.end_of_day(day)),
+        None => end_of_day_of_reader(form),
+    };
+    if let Some(end) = end {
+        let distance = end.duration_since(visit.now);
         if distance > SignedDuration::ZERO && distance <= Order::LONGEST_RESERVATION {
             return Ok(end);
         }
@@ -216,14 +224,14 @@ pub(crate) fn parse_end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp,
     Err(texts().day_invalid.to_owned())
 }
 
-/// Returns the last second of the day of a form. An invalid offset counts as none.
-fn end_of_day(form: &Form) -> Option<Timestamp> {
-    let day: Date = form.get("until").parse().ok()?;
-    let end_in_utc = day
-        .at(23, 59, 59, 0)
-        .to_zoned(TimeZone::UTC)
-        .ok()?
-        .timestamp();
+/// Returns the day of a form.
+fn day_of_form(form: &Form) -> Option<Date> {
+    form.get("until").parse().ok()
+}
+
+/// Returns the last second of the day of a form in the zone of the reader. An invalid offset counts as none.
+fn end_of_day_of_reader(form: &Form) -> Option<Timestamp> {
+    let end_in_utc = StoreTimeZone::default().end_of_day(day_of_form(form)?)?;
     let offset_minutes = match form.integer("until-offset") {
         Some(minutes) if minutes.abs() <= 24 * 60 => minutes,
         _ => 0,

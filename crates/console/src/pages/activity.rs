@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use jiff::{Timestamp, civil::Date};
 use petstore_domain::{
     NamedActor,
     staff::StaffMember,
@@ -32,29 +32,31 @@ const MAX_PARTS_FOR_PAGE: usize = 4;
 const FILTERS: [&str; 4] = ["since", "until", "animal", "type"];
 
 /// Parses the fields of the search as they are in links. An invalid field selects everything.
-pub(super) fn parse_search(fields: &Form) -> AuditQuery {
+pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
+    let fields = &desk.visit.query;
+    let zone = desk.visit.facts.zone_of_days();
+    let first_day = day_in(fields, "since");
+    let last_day = day_in(fields, "until");
     let subject = fields.integer("animal").map(|id| JournalSubject {
         kind: SubjectKind::Pet.into(),
         id: Some(id),
     });
-    // The search includes the last day.
-    let until = midnight(fields, "until").and_then(|day| day.checked_add(24.hours()).ok());
     AuditQuery {
         subject,
         actor: None,
         kind: AuditType::parse(fields.get("type")),
-        since: midnight(fields, "since"),
-        until,
+        since: first_day.and_then(|day| zone.start_of_day(day)),
+        // The search includes the last day.
+        until: last_day.and_then(|day| zone.start_of_next_day(day)),
         after: None,
         newest_first: true,
         limit: ENTRIES_ON_PAGE,
     }
 }
 
-/// Returns the beginning of the day in a field, in UTC.
-fn midnight(fields: &Form, name: &str) -> Option<Timestamp> {
-    let day: Date = fields.get(name).parse().ok()?;
-    Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+/// Returns the day in a field.
+fn day_in(fields: &Form, name: &str) -> Option<Date> {
+    fields.get(name).parse().ok()
 }
 
 /// Parses the position of a page in its link, such as `1234.5`.
@@ -139,7 +141,7 @@ impl Subjects {
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = &desk.visit.query;
     let after = parse_position(fields.get("after"));
-    let mut query = parse_search(fields);
+    let mut query = parse_search(desk);
     query.after = after;
     let (entries, next) = read(desk, query).await?;
     let subjects = Subjects::load(desk, &entries).await?;

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+use jiff::Timestamp;
 use petstore_domain::{store_area::AuditEntry, text::formulas::without_formulas};
 
-use super::activity::{EntryCells, parse_search};
-use crate::prelude::*;
+use super::{
+    activity::{EntryCells, parse_search},
+    parts,
+};
+use crate::{prelude::*, zone};
 
 /// The length after which an export ends, in bytes. It ends after the present part of the log.
 const MAX_EXPORTED_BYTES: usize = 4 << 20;
@@ -18,13 +22,13 @@ const ENTRIES_PER_READ: u32 = 100;
 
 /// Exports the entries that the search selects as CSV.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut query = parse_search(&desk.visit.query);
+    let mut query = parse_search(desk);
     query.limit = ENTRIES_PER_READ;
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut length = 0;
     write_row(
         &mut writer,
-        ["time", "who", "what", "about", "before", "after"],
+        [&*time_heading(), "who", "what", "about", "before", "after"],
     );
     for part in 1.. {
         let (entries, next) = desk.store().list_audit(&query).await?;
@@ -40,14 +44,32 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             break;
         }
     }
-    let name = format!("petstore-activity-{}.csv", desk.visit.now.strftime("%F"));
+    let name = format!("petstore-activity-{}.csv", parts::today(desk));
     Ok(Reply::Csv(name, writer.into_inner().unwrap_or_default()))
+}
+
+/// Returns the heading of the times: `time`, and the time zone of the store if it has one.
+fn time_heading() -> String {
+    match zone::store_zone() {
+        Some(zone) => format!("time ({})", zone.as_str()),
+        None => "time".to_owned(),
+    }
+}
+
+/// Returns a time as a spreadsheet reads it, in the time zone of the store: `2026-11-28 05:35:50`. If the store has none,
+/// the time is in UTC: `2026-11-28T04:35:50.1Z`.
+fn time_cell(time: Timestamp) -> String {
+    let Some(zone) = zone::store_zone() else {
+        return time.to_string();
+    };
+    let local_time = zone.as_zone().to_datetime(time);
+    local_time.strftime("%F %T").to_string()
 }
 
 /// Writes an entry as a row, and returns the number of its bytes.
 fn write_entry(writer: &mut csv::Writer<Vec<u8>>, entry: &AuditEntry) -> usize {
     let cells = EntryCells::new(entry);
-    let time = cells.time.to_string();
+    let time = time_cell(cells.time);
     let actor = wording::actor(cells.actor);
     let subject = cells.subject.to_string();
     let (before, after) = match entry {

@@ -313,7 +313,7 @@ fn selection_form(
     errors: &Errors,
     table: &Markup,
 ) -> Markup {
-    let default_end = desk.default_end().strftime("%F").to_string();
+    let default_end = desk.default_end_day();
     let action_bar = selected::bar(schema, form, &default_end, errors);
     html! {
         form.several method="post" action="/animals/selected" {

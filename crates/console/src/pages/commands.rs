@@ -78,6 +78,11 @@ impl Desk<'_> {
         self.app().commands.default_end(self.visit.now)
     }
 
+    /// Returns the day on which a reservation ends that is made now, as a form has it.
+    pub(super) fn default_end_day(&self) -> String {
+        self.visit.facts.day_of(self.default_end()).to_string()
+    }
+
     /// Returns the condition of a change: nobody else has changed its subject since the form was made.
     pub(super) fn preconditions(&self) -> Preconditions {
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))

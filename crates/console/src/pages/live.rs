@@ -1,4 +1,4 @@
-//! Tells open pages that something changed, while somebody looks at them.
+//! Tells open pages that something changed, or that another day has begun in the store, while somebody looks at them.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -7,13 +7,18 @@ use futures_util::{
     future::{Either, select},
     stream,
 };
-use petstore_app::journal::Watcher;
-use petstore_domain::{Actor, Clock, staff::TokenDigest};
+use jiff::{Timestamp, civil::Date};
+use petstore_app::{KnownFacts, ReadingParts, StoreFacts, StoreOptions, journal::Watcher};
+use petstore_domain::{Actor, staff::TokenDigest, store_area::StoreTimeZone};
 use petstore_store::Store;
 use petstore_web::edge::{ApiError, Body};
 use tokio::time;
 
-use crate::{desk::Desk, reply::Reply};
+use crate::{
+    desk::Desk,
+    reply::Reply,
+    visit::{Form, Visit},
+};
 
 /// The time that a stream waits after an event. All changes in this time are one event.
 const PAUSE_AFTER_EVENT: Duration = Duration::from_secs(1);
@@ -30,23 +35,63 @@ const MAX_NAMED_PETS: usize = 50;
 struct Stream {
     watcher: Watcher,
     store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
+    reading: ReadingParts,
+    facts: Arc<KnownFacts>,
+    options: StoreOptions,
     session: TokenDigest,
+    /// The day that the page shows.
+    shown_day: StoreDay,
     has_just_sent: bool,
+}
+
+/// A day of the store in its time zone. In another zone it is another day, because all times are other ones.
+#[derive(PartialEq, Eq)]
+struct StoreDay {
+    date: Date,
+    zone: Option<StoreTimeZone>,
+}
+
+impl StoreDay {
+    /// Returns the day at a time.
+    fn at(time: Timestamp, facts: &StoreFacts) -> Self {
+        Self {
+            date: facts.day_of(time),
+            zone: facts.time_zone().value.cloned(),
+        }
+    }
+
+    /// Returns the day that a page says that it shows; `None` if it says none.
+    fn from_query(query: &Form) -> Option<Self> {
+        Some(Self {
+            date: query.get("day").parse().ok()?,
+            zone: StoreTimeZone::from_name(query.get("zone")),
+        })
+    }
 }
 
 /// Sends an event for each moment in which something changed, with the numbers of the animals.
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
     // The stream also has the changes since the page was made, which can be long before the stream begins.
-    let after = desk.visit.query.integer("after").unwrap_or(desk.position);
+    let Visit {
+        query,
+        facts,
+        console,
+        now,
+        ..
+    } = &desk.visit;
+    let after = query.integer("after").unwrap_or(desk.position);
+    let shown_day = StoreDay::from_query(query).unwrap_or_else(|| StoreDay::at(*now, facts));
     let stream = Stream {
         watcher: app
             .journal
             .watch(Actor::Staff(desk.session.member.id), after)?,
         store: Arc::clone(&app.store),
-        clock: Arc::clone(&app.clock),
+        reading: app.reading.clone(),
+        facts: Arc::clone(&console.facts),
+        options: console.settings.store.clone(),
         session: desk.session.record.digest,
+        shown_day,
         has_just_sent: false,
     };
     let pieces = stream::unfold(stream, async |mut stream| {
@@ -68,8 +113,16 @@ impl Stream {
         None
     }
 
-    /// Waits for a change, or until a comment is due; `None` at the end of the service.
+    /// Waits for a change, or until a comment is due; `None` at the end of the service. Waits for nothing if the page shows
+    /// another day than the present one.
     async fn wait_for_part(&mut self) -> Option<Bytes> {
+        let today = self.today().await?;
+        if today != self.shown_day {
+            self.shown_day = today;
+            self.has_just_sent = true;
+            return Some(event(None));
+        }
+
         let change = pin!(self.watcher.changed());
         let timeout = pin!(time::sleep(COMMENT_INTERVAL));
         match select(change, timeout).await {
@@ -82,10 +135,17 @@ impl Stream {
         }
     }
 
+    /// Returns the present day of the store. `None` if the store does not know it.
+    async fn today(&self) -> Option<StoreDay> {
+        let ReadingParts { store, clock, .. } = &self.reading;
+        let facts = self.facts.read(store, &**clock, &self.options).await.ok()?;
+        Some(StoreDay::at(clock.now(), &facts))
+    }
+
     /// Whether the session goes on. `None` if the store does not know it.
     async fn has_session(&self) -> Option<bool> {
         let (record, member) = self.store.find_session(self.session).await.ok()??;
-        Some(record.is_alive_at(self.clock.now()) && member.disabled_at.is_none())
+        Some(record.is_alive_at(self.reading.clock.now()) && member.disabled_at.is_none())
     }
 }
 

@@ -136,7 +136,7 @@ impl NewOrderForm<'_> {
         let form = self.form;
         let errors = self.errors;
         let end_day = match form.get("until") {
-            "" => desk.default_end().strftime("%F").to_string(),
+            "" => desk.default_end_day(),
             typed_day => typed_day.to_owned(),
         };
         let (detail_inputs, main_inputs): (Vec<&OrderInput>, Vec<&OrderInput>) =

@@ -318,7 +318,9 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     if is_reserved || order.status == OrderStatus::Completed {
         members.push((PRICE, price.as_deref().unwrap_or_default()));
     }
-    let end = order.expires_at.map(|end| end.strftime("%F").to_string());
+    let end = order
+        .expires_at
+        .map(|end| desk.visit.facts.day_of(end).to_string());
     if is_reserved {
         members.push(("until", end.as_deref().unwrap_or_default()));
     }

@@ -1,7 +1,7 @@
 //! The parts that several pages have in common.
 
 use hyper::StatusCode;
-use jiff::{civil::Date, tz::TimeZone};
+use jiff::civil::Date;
 use petstore_languages::look::{Animal, Card, Drawings, ROW};
 
 use crate::prelude::*;
@@ -43,9 +43,9 @@ pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Returns the day of the request in UTC.
+/// Returns the day of the store at the time of the request.
 pub(super) fn today(desk: &Desk<'_>) -> Date {
-    desk.visit.now.to_zoned(TimeZone::UTC).date()
+    desk.visit.facts.day_of(desk.visit.now)
 }
 
 /// Shows an animal in a row of a list.

@@ -11,6 +11,7 @@ use petstore_domain::{
 use super::field_labels;
 use crate::{
     ask::Question,
+    layout,
     merge::{self, MergedForm},
     prelude::*,
     staff,
@@ -60,6 +61,7 @@ async fn page(
             }
         }
         (labels)
+        script defer src=(layout::zones_script()) {}
     };
     let hint = Some(texts().store_hint);
     Ok(staff::settings_page(texts().store, hint, errors, &content))

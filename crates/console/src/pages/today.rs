@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan};
 use petstore_domain::{
     PetStatus, Role,
     store_area::{FieldSet, Inventory},
@@ -13,10 +13,8 @@ use tokio::time;
 use super::{
     first_steps,
     order_rows::{self, OrderRow},
-    parts::empty_store_card,
-    today_sections::{
-        MAX_ENTRIES_IN_SECTION, SECONDS_PER_DAY, count_text, day_number, incomplete_pets, sales,
-    },
+    parts::{self, empty_store_card},
+    today_sections::{MAX_ENTRIES_IN_SECTION, count_text, incomplete_pets, sales},
     webhooks,
 };
 use crate::{layout::Follows, prelude::*};
@@ -164,9 +162,11 @@ async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
 
 /// Renders the reservations that end until the day after tomorrow, in a table for each day.
 async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
-    let now = desk.visit.now;
-    let end_of_day_after_tomorrow = (day_number(now) + 3) * SECONDS_PER_DAY - 1;
-    let end = Timestamp::from_second(end_of_day_after_tomorrow).unwrap_or(now);
+    let day_after_tomorrow = parts::today(desk).saturating_add(2.days());
+    let zone = desk.visit.facts.zone_of_days();
+    let end = zone
+        .end_of_day(day_after_tomorrow)
+        .unwrap_or(desk.visit.now);
     let due_orders = desk
         .store()
         .due_orders(None, end, MAX_COUNTED_RESERVATIONS)
@@ -207,12 +207,13 @@ fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<Orde
     .collect()
 }
 
-/// Returns the label of the end of a reservation, as far as the end matters today. Days are in UTC.
+/// Returns the label of the end of a reservation, as far as the end matters today.
 fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
     if end <= desk.visit.now {
         return texts().overdue;
     }
-    match day_number(end) - day_number(desk.visit.now) {
+    let remaining_time = desk.visit.facts.day_of(end) - parts::today(desk);
+    match remaining_time.get_days() {
         0 => texts().ending_today,
         1 => texts().ending_tomorrow,
         _ => texts().ending_later,

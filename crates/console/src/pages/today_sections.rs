@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use jiff::{Timestamp, ToSpan};
+use jiff::ToSpan;
 use petstore_domain::store_area::{
     AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Order, OrderId, OrderStatus, StorePet,
 };
@@ -11,6 +11,7 @@ use petstore_languages::look::Animal;
 use super::{
     category_names,
     order_rows::{self, OrderRow},
+    parts,
 };
 use crate::prelude::*;
 
@@ -20,15 +21,8 @@ const MAX_COUNTED_SALES: u32 = 500;
 /// The number of animals or orders that a section shows.
 pub(super) const MAX_ENTRIES_IN_SECTION: usize = 20;
 
-pub(super) const SECONDS_PER_DAY: i64 = 86_400;
-
 /// The time for which an animal has just arrived, in hours.
 const ARRIVAL_HOURS: i64 = 7 * 24;
-
-/// Returns the number of whole days in UTC since 1 January 1970.
-pub(super) fn day_number(time: Timestamp) -> i64 {
-    time.as_second().div_euclid(SECONDS_PER_DAY)
-}
 
 /// A section with links to orders or animals.
 struct Section<'a> {
@@ -138,8 +132,10 @@ struct Sales {
 /// Loads the orders that were sold today and are still sold, the newest first. The log says which orders were completed
 /// today, also those that were placed long ago.
 async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
-    let now = desk.visit.now;
-    let midnight = Timestamp::from_second(day_number(now) * SECONDS_PER_DAY).unwrap_or(now);
+    let zone = desk.visit.facts.zone_of_days();
+    let midnight = zone
+        .start_of_day(parts::today(desk))
+        .unwrap_or(desk.visit.now);
     let query = AuditQuery {
         kind: AuditType::parse(ChangeType::OrderCompleted.as_str()),
         since: Some(midnight),

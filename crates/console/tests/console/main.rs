@@ -57,6 +57,7 @@ mod several;
 mod sign_in_again;
 mod store;
 mod today;
+mod zone;
 
 /// The form for a new animal of a category with a number but no name, as its second button sends it:
 /// most tests need no name. See `forms::a_number_that_no_category_has_is_asked_about`.

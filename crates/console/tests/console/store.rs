@@ -6,6 +6,7 @@ use petstore_domain::{
     Role,
     store_area::{
         About, AuditEntry, AuditQuery, Currency, EmailAddress, Language, Links, Profile, StoreName,
+        StoreTimeZone,
     },
 };
 
@@ -146,7 +147,7 @@ async fn each_wrong_value_is_named_at_its_input_and_nothing_that_was_typed_is_lo
     let mut manager = shop.member("Mo", Role::Manager).await;
     let seen = manager.get(PAGE).await;
     let long = "x".repeat(64 << 10);
-    let values: [(&str, &[&str]); 10] = [
+    let values: [(&str, &[&str]); 11] = [
         (
             "store.name",
             &["\u{200b}", "a\u{1}b", "\u{202e}\u{202e}", &long],
@@ -166,6 +167,7 @@ async fn each_wrong_value_is_named_at_its_input_and_nothing_that_was_typed_is_lo
             ],
         ),
         ("store.language", &["it"]),
+        ("store.timeZone", &["Berlin", "+01:00"]),
         ("store.currency", &["EURO", "€"]),
         ("store.colour", &["red", "#12345", "#2f6f4f;}"]),
         (
@@ -193,7 +195,7 @@ async fn each_wrong_value_is_named_at_its_input_and_nothing_that_was_typed_is_lo
             let kept = page.form(PAGE);
             for (of, value) in form {
                 // No option of a list is wrong.
-                let is_choice = ["store.kind", "store.language"].contains(&of);
+                let is_choice = ["store.kind", "store.language", "store.timeZone"].contains(&of);
                 let expected = if is_choice { "" } else { value };
                 assert!(
                     kept.contains(&(of.to_owned(), expected.to_owned())),
@@ -301,6 +303,7 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
         language: Some(Language::English),
         currency: Currency::new("CHF"),
         contact: Some("mailto:ask@paws.example".parse().unwrap()),
+        time_zone: StoreTimeZone::from_name("Europe/Berlin"),
     };
     let with = Shop::with(ConsoleSettings {
         store,
@@ -318,6 +321,7 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
                 ),
                 ("language", "the option --language is used: English."),
                 ("currency", "the option --currency is used: CHF."),
+                ("timeZone", "the option --time-zone is used: Europe/Berlin."),
                 (
                     "email",
                     "the option --store-contact is used: ask@paws.example.",
@@ -333,6 +337,7 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
                 ),
                 ("language", "the default is used: English."),
                 ("currency", "the default is used: none."),
+                ("timeZone", "the default is used: UTC."),
                 ("kind", "the default is used: Shop."),
             ],
         ),
@@ -345,6 +350,7 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
             ("store.telephone", "030 1234"),
             ("store.language", "en"),
             ("store.currency", "GBP"),
+            ("store.timeZone", "UTC"),
         ];
         save(&mut manager, &page, &typed).await.expect(303);
         let after = manager.get(PAGE).await.expect(200);

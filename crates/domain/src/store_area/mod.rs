@@ -37,6 +37,7 @@ mod reversal;
 mod revert_rules;
 mod rules;
 mod store_pet;
+mod time_zone;
 mod webhook;
 
 pub use category::{Category, Label};
@@ -86,6 +87,7 @@ pub use reversal::{
     PetReversal, Reversal,
 };
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
+pub use time_zone::{StoreTimeZone, ZoneRegion, zone_regions};
 pub use webhook::{
     Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, SealedSecrets,
     StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange, WebhookPatch,

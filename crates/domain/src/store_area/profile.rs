@@ -5,8 +5,8 @@
 use url::Url;
 
 use super::{
-    Act, ActType, Currency, JournalSubject, Logo, NewLogo, Patch, Preconditions, SubjectKind,
-    kind::is_visible,
+    Act, ActType, Currency, JournalSubject, Logo, NewLogo, Patch, Preconditions, StoreTimeZone,
+    SubjectKind, kind::is_visible,
 };
 use crate::words::words;
 
@@ -205,6 +205,8 @@ profile! {
     /// The accent colour of the window.
     colour "colour": Colour,
     kind "kind": StoreKind,
+    /// The time zone of the days of the store.
+    time_zone "timeZone": StoreTimeZone,
 }
 
 /// A change of the profile.

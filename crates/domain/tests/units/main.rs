@@ -22,3 +22,4 @@ mod rate_limit;
 mod reverts;
 mod second_factor;
 mod staff;
+mod time_zone;

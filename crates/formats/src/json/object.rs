@@ -9,7 +9,7 @@ use petstore_domain::{
     store_area::{
         About, Address, Colour, Contact, ContactPage, Currency, Decimal, DisabledReason,
         EmailAddress, FieldKind, FieldName, Language, LinkLabel, LinkUrl, OrderId, OrderStatus,
-        StoreKind, StoreName, TelephoneNumber, Text, WithdrawalReason,
+        StoreKind, StoreName, StoreTimeZone, TelephoneNumber, Text, WithdrawalReason,
     },
 };
 
@@ -101,6 +101,7 @@ write_as_text!(
     About,
     Colour,
     StoreKind,
+    StoreTimeZone,
     LinkLabel,
     LinkUrl,
 );

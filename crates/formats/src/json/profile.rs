@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use petstore_domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Link, LinkLabel, LinkUrl, Links,
-    Logo, Profile, ProfilePatch, StoreName, TelephoneNumber,
+    Logo, Profile, ProfilePatch, StoreName, StoreTimeZone, TelephoneNumber,
 };
 use serde_json::{json, value::RawValue};
 
@@ -15,7 +15,7 @@ use super::{
 
 bodies! {
     ProfilePatch: name, language, currency, email, telephone, contact_page as contactPage, address,
-        hours, about, links, colour, kind;
+        hours, about, links, colour, kind, time_zone as timeZone;
     Link: label, url;
 }
 
@@ -27,6 +27,7 @@ values! {
     Address: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     About: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     Colour: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    StoreTimeZone: Self::RULE, |value| Self::from_name(&super::string(value)?), text_keywords();
     LinkLabel: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     LinkUrl: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     Currency: "a code of three capital letters (ISO 4217), such as EUR",
@@ -76,8 +77,15 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
     Ok((profile, logo.map(|LogoFile(png)| png)))
 }
 
-/// Writes the members of a profile that can be changed. The caller adds further members, and ends the object.
-fn begin_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
+/// Writes the members of a profile that can be changed. The caller ends the object.
+fn begin_whole_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
+    let mut object = begin_stored_profile(out, profile);
+    object.put("timeZone", &profile.time_zone);
+    object
+}
+
+/// Writes the members of a profile that are in its text in the database. The caller ends the object.
+fn begin_stored_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = Object::begin(out);
     object.put("name", &profile.name);
     object.put("language", &profile.language);
@@ -109,17 +117,17 @@ fn write_links(out: &mut Vec<u8>, links: &[Link]) {
     out.push(b']');
 }
 
-/// Returns the text of a profile in the database: a JSON object without the logo and the version, which have columns of
-/// their own.
+/// Returns the text of a profile in the database: a JSON object without the logo, the time zone and the version, which have
+/// columns of their own.
 pub fn stored_profile_text(profile: &Profile) -> String {
     let mut out = Vec::new();
-    begin_profile(&mut out, profile).end();
+    begin_stored_profile(&mut out, profile).end();
     String::from_utf8(out).unwrap_or_default()
 }
 
 /// Writes a profile for an export. `logo` is the content of the file of its logo.
 pub(crate) fn write_whole_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
-    let mut object = begin_profile(out, profile);
+    let mut object = begin_whole_profile(out, profile);
     if let Some(png) = logo {
         object.text("logo", &STANDARD.encode(png));
     }
@@ -129,7 +137,7 @@ pub(crate) fn write_whole_profile(out: &mut Vec<u8>, profile: &Profile, logo: Op
 
 /// Writes a profile for clients, with the path of its logo.
 pub fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
-    let mut object = begin_profile(out, profile);
+    let mut object = begin_whole_profile(out, profile);
     let logo_path = profile.logo.map(Logo::path);
     object.text_or_null("logo", logo_path.as_deref());
     object.integer("version", profile.version);

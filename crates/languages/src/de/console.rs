@@ -1290,6 +1290,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "",
         "Die Sprache muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
     ],
+    member_time_zone: [
+        "Zeitzone",
+        "In dieser Zeitzone beginnen und enden die Tage: auf der Seite Heute, beim Alter, bei Reservierungen und auf der Website. Ohne sie gelten für Zeiten die Zeitzone des Geräts und für Tage die UTC.",
+        "Die Zeitzone muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
+    ],
     member_currency: [
         "Währung",
         "Drei Buchstaben, etwa EUR, GBP, USD oder CHF.",
@@ -1299,6 +1304,19 @@ pub(crate) static TEXTS: Texts = Texts {
         "Farbe",
         "Die Farbe der Knöpfe und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
         "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
+    ],
+    zone_of_device: "Dieses Gerät",
+    zone_regions: [
+        "Afrika",
+        "Amerika",
+        "Antarktis",
+        "Arktis",
+        "Asien",
+        "Atlantik",
+        "Australien",
+        "Europa",
+        "Indischer Ozean",
+        "Pazifik",
     ],
     store_kind: |kind| match kind {
         StoreKind::Shop => "Tierhandlung",

@@ -1255,6 +1255,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "",
         "The language must be one of those in the list. Choose one of them, or none.",
     ],
+    member_time_zone: [
+        "Time zone",
+        "Days begin and end in this time zone: on the page Today, in ages, for reservations and on the web site. Without it, times are those of each device, and days those of UTC.",
+        "The time zone must be one of those in the list. Choose one of them, or none.",
+    ],
     member_currency: [
         "Currency",
         "Three letters, such as EUR, GBP, USD or CHF.",
@@ -1264,6 +1269,19 @@ pub(crate) static TEXTS: Texts = Texts {
         "Colour",
         "The colour of buttons and links of the web site, such as #2f6f4f: # with six digits or letters from a to f.",
         "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
+    ],
+    zone_of_device: "This device",
+    zone_regions: [
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Europe",
+        "Indian Ocean",
+        "Pacific",
     ],
     store_kind: |kind| match kind {
         StoreKind::Shop => "Shop",

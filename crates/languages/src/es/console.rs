@@ -1304,6 +1304,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "",
         "El idioma debe ser uno de la lista. Elija uno de ellos o ninguno.",
     ],
+    member_time_zone: [
+        "Zona horaria",
+        "Los días empiezan y terminan en esta zona horaria: en la página Hoy, en las edades, en las reservas y en el sitio web. Sin ella, las horas son las de cada dispositivo y los días, los de UTC.",
+        "La zona horaria debe ser una de la lista. Elija una de ellas o ninguna.",
+    ],
     member_currency: [
         "Moneda",
         "Tres letras, como EUR, GBP, USD o CHF.",
@@ -1313,6 +1318,19 @@ pub(crate) static TEXTS: Texts = Texts {
         "Color",
         "El color de los botones y enlaces del sitio web, como #2f6f4f: # con seis cifras o letras de la a a la f.",
         "El color debe ser # con seis cifras o letras de la a a la f, como #2f6f4f. Corríjalo o déjelo vacío.",
+    ],
+    zone_of_device: "Este dispositivo",
+    zone_regions: [
+        "África",
+        "América",
+        "Antártida",
+        "Ártico",
+        "Asia",
+        "Atlántico",
+        "Australia",
+        "Europa",
+        "Océano Índico",
+        "Pacífico",
     ],
     store_kind: |kind| match kind {
         StoreKind::Shop => "Tienda",

@@ -1321,6 +1321,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "",
         "La langue doit être l’une de celles de la liste. Choisissez-en une, ou aucune.",
     ],
+    member_time_zone: [
+        "Fuseau horaire",
+        "Les jours commencent et finissent dans ce fuseau horaire\u{a0}: sur la page Aujourd’hui, pour les âges, les réservations et sur le site. Sans lui, les heures sont celles de chaque appareil et les jours ceux du temps universel (UTC).",
+        "Le fuseau horaire doit être l’un de ceux de la liste. Choisissez-en un, ou aucun.",
+    ],
     member_currency: [
         "Devise",
         "Trois lettres, par exemple EUR, GBP, USD ou CHF.",
@@ -1330,6 +1335,19 @@ pub(crate) static TEXTS: Texts = Texts {
         "Couleur",
         "La couleur des boutons et des liens du site, par exemple #2f6f4f\u{a0}: # suivi de six chiffres ou lettres de a à f.",
         "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
+    ],
+    zone_of_device: "Cet appareil",
+    zone_regions: [
+        "Afrique",
+        "Amérique",
+        "Antarctique",
+        "Arctique",
+        "Asie",
+        "Atlantique",
+        "Australie",
+        "Europe",
+        "Océan Indien",
+        "Pacifique",
     ],
     store_kind: |kind| match kind {
         StoreKind::Shop => "Animalerie",

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, net::SocketAddr, sync::atomic::Ordering::Relaxed};
 use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use jiff::{Timestamp, ToSpan, tz::TimeZone};
+use jiff::{Timestamp, ToSpan};
 use petstore_app::{App, change_profile};
 use petstore_domain::{
     Actor, Clock, Deployment, NamedActor, NewPet, PetId, PetName, PetStatus, Role, Scope,
@@ -13,7 +13,8 @@ use petstore_domain::{
     staff::{Password, StaffChange, StaffMember, Token},
     store_area::{
         ActType, Command, Contact, FieldValue, FirstStep, Label, Language, NewOrder, NewPhoto,
-        OrderTerms, Preconditions, ProfileChange, ProfilePatch, RequestedValue,
+        OrderTerms, Preconditions, Profile, ProfileChange, ProfilePatch, RequestedValue,
+        StoreTimeZone,
     },
 };
 use petstore_formats::json::members::{Body, Members};
@@ -82,6 +83,16 @@ struct Texts {
     animals: Vec<[String; 4]>,
 }
 
+impl Texts {
+    /// Reads the profile of the store.
+    fn read_profile(&self) -> anyhow::Result<ProfilePatch> {
+        let members = self.profile.get().as_bytes();
+        Members::parse(members, "The profile", ProfilePatch::NAMES)
+            .and_then(|members| members.read())
+            .map_err(|invalid| anyhow!("{invalid:?}"))
+    }
+}
+
 /// The store of a demo.
 #[derive(Debug)]
 pub(super) struct Demo {
@@ -93,7 +104,7 @@ pub(super) struct Demo {
 impl Demo {
     /// Fills the store, and says where it is.
     pub(super) async fn fill(self, app: &App, at: SocketAddr, urls: &Urls) -> anyhow::Result<()> {
-        let texts = serde_json::from_str(match self.language {
+        let texts: Texts = serde_json::from_str(match self.language {
             Language::English => include_str!("demo/en.json"),
             Language::German => include_str!("demo/de.json"),
             Language::French => include_str!("demo/fr.json"),
@@ -105,9 +116,13 @@ impl Demo {
             .comment(Some(b'#'))
             .from_reader(ANIMALS.as_bytes());
         let facts = lines.deserialize().collect::<Result<_, _>>()?;
+        let profile = texts.read_profile()?;
+        let present_profile = Profile::default().with_patch(&profile);
         let filling = Filling {
             app,
             now: SystemClock.now(),
+            zone: present_profile.time_zone.unwrap_or_default(),
+            profile,
             texts,
             facts,
         };
@@ -142,6 +157,9 @@ impl Demo {
 struct Filling<'a> {
     app: &'a App,
     now: Timestamp,
+    /// The time zone of the days of the store.
+    zone: StoreTimeZone,
+    profile: ProfilePatch,
     texts: Texts,
     facts: Vec<Facts>,
 }
@@ -187,17 +205,13 @@ impl Filling<'_> {
     }
 
     async fn set_profile(&self, manager: &NamedActor) -> anyhow::Result<()> {
-        let members = self.texts.profile.get().as_bytes();
-        let patch = Members::parse(members, "The profile", ProfilePatch::NAMES)
-            .and_then(|members| members.read::<ProfilePatch>())
-            .map_err(|invalid| anyhow!("{invalid:?}"))?;
         let logo = self
             .app
             .photos
             .make_logo(Bytes::from_static(LOGO), Format::Png)
             .await?;
         let changes = [
-            ProfileChange::Patch(Box::new(patch)),
+            ProfileChange::Patch(Box::new(self.profile.clone())),
             ProfileChange::Logo(Some(logo)),
         ];
         for (version, change) in (1..).zip(&changes) {
@@ -233,12 +247,8 @@ impl Filling<'_> {
                 events.push((days, vec![Self::order(id, OrderTerms::Completed, None)?]));
             }
             if let Some(days) = of.until {
-                let day = self
-                    .now
-                    .to_zoned(TimeZone::UTC)
-                    .date()
-                    .checked_add(days.days())?;
-                let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC)?.timestamp();
+                let day = self.zone.day_of(self.now).checked_add(days.days())?;
+                let end = self.zone.end_of_day(day).context("the end of a day")?;
                 let order = Self::order(id, OrderTerms::ReservedUntil(end), customers.next())?;
                 events.push((2 + id % 5, vec![order]));
             }
@@ -278,11 +288,7 @@ impl Filling<'_> {
         [name, texts @ ..]: &[String; 4],
         photo: Option<NewPhoto>,
     ) -> anyhow::Result<Command> {
-        let born = self
-            .days_ago(of.born)?
-            .to_zoned(TimeZone::UTC)
-            .date()
-            .to_string();
+        let born = self.zone.day_of(self.days_ago(of.born)?).to_string();
         // 999 is for tests.
         let microchip = format!("999000000{:06}", 1001 + 37 * id);
         let values = of

@@ -16,7 +16,7 @@ use petstore_console::{
 use petstore_domain::{
     Deployment,
     staff::TokenDigest,
-    store_area::{ContactUrl, Currency, Language},
+    store_area::{ContactUrl, Currency, Language, StoreTimeZone},
 };
 use petstore_languages as languages;
 use petstore_store::OpenMode;
@@ -68,6 +68,11 @@ struct StoreArgs {
     /// with each
     #[arg(long, value_name = "CODE", env = "PETSTORE_CURRENCY", value_parser = values::currency)]
     currency: Option<Currency>,
+
+    /// The time zone of the store, such as Europe/Berlin (IANA), whose days the console and the window
+    /// have; without one, UTC
+    #[arg(long, value_name = "ZONE", env = "PETSTORE_TIME_ZONE", value_parser = values::time_zone)]
+    time_zone: Option<StoreTimeZone>,
 }
 
 /// The options for the console.
@@ -408,6 +413,7 @@ impl PagesArgs {
             language: self.store.language,
             currency: self.store.currency.clone(),
             contact: self.window.store_contact.clone(),
+            time_zone: self.store.time_zone.clone(),
         }
     }
 }

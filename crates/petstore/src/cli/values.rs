@@ -13,7 +13,7 @@ use std::{
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use petstore_domain::{
     RateLimit,
-    store_area::{Currency, Order},
+    store_area::{Currency, Order, StoreTimeZone},
 };
 use petstore_store_sqlite as sqlite;
 
@@ -79,6 +79,13 @@ pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
 pub(super) fn currency(text: &str) -> Result<Currency, &'static str> {
     Currency::new(text)
         .ok_or("a currency is a code of ISO 4217, which has three capital letters, such as EUR")
+}
+
+/// Parses a time zone.
+pub(super) fn time_zone(text: &str) -> Result<StoreTimeZone, &'static str> {
+    StoreTimeZone::from_name(text).ok_or(
+        "a time zone has a name of the IANA database, such as Europe/Berlin, America/New_York or UTC",
+    )
 }
 
 /// Parses the path of a file that a command may create.

@@ -20,7 +20,7 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 "#;
 
 /// What a store says about itself.
-pub(super) const PROFILE: &str = r##"{"profile":{"name":"Refuge \"1\"","language":"fr","currency":null,"email":null,"telephone":"+33 4 78","contactPage":null,"address":"1 rue\n69001 Lyon","hours":null,"about":null,"links":[{"label":"L","url":"https://a.example"}],"colour":"#AABBCC","kind":"shelter","version":9}}
+pub(super) const PROFILE: &str = r##"{"profile":{"name":"Refuge \"1\"","language":"fr","currency":null,"email":null,"telephone":"+33 4 78","contactPage":null,"address":"1 rue\n69001 Lyon","hours":null,"about":null,"links":[{"label":"L","url":"https://a.example"}],"colour":"#AABBCC","kind":"shelter","timeZone":"Europe/Paris","version":9}}
 "##;
 
 /// The fields of a store.

@@ -51,6 +51,10 @@ fn invalid_settings_are_one_line() {
         ),
         (&["serve", "--log-format", "xml"], "text, json"),
         (
+            &["serve", "--time-zone", "Berlin"],
+            "such as Europe/Berlin, America/New_York or UTC",
+        ),
+        (
             &["serve", "--otlp-endpoint", "127.0.0.1:4318"],
             "http://127.0.0.1:4318",
         ),

@@ -25,10 +25,12 @@ async fn url_of(face: &str, service: &Service) -> String {
 }
 
 #[tokio::test]
-async fn a_service_speaks_the_language_of_the_store_on_every_listener_for_people() {
+async fn a_service_speaks_the_language_of_the_store_on_every_listener_for_people_and_the_console_has_its_time_zone()
+ {
     let here = directory();
     let options = [
         "--language=de",
+        "--time-zone=europe/berlin",
         "--window-listen=127.0.0.1:0",
         "--console-listen=127.0.0.1:0",
     ];
@@ -42,6 +44,8 @@ async fn a_service_speaks_the_language_of_the_store_on_every_listener_for_people
     ] {
         let page = client.get(&url).send().await.unwrap().text().await.unwrap();
         assert!(page.contains("<html lang=\"de"), "{url}: {page}");
+        let has_zone = page.contains("data-zone=\"Europe/Berlin\"");
+        assert_eq!(has_zone, url.starts_with(&console), "{url}: {page}");
     }
 }
 

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
     StoredResponse, WriteContext,
-    store_area::{FirstStep, Logo, Profile, ProfileDecision},
+    store_area::{FirstStep, Logo, Profile, ProfileDecision, StoreTimeZone},
 };
 use petstore_formats::json;
 
@@ -17,9 +17,9 @@ use super::{
 };
 use crate::{StoreError, columns::Columns};
 
-const READ: &str = "SELECT members, version, logo FROM profile";
+const READ: &str = "SELECT members, version, logo, time_zone FROM profile";
 /// Writes the version $2 over the version $3 only, because the change was decided with that version.
-const WRITE: &str = "UPDATE profile SET members = $1, version = $2, logo = $4
+const WRITE: &str = "UPDATE profile SET members = $1, version = $2, logo = $4, time_zone = $5
     WHERE version = $3";
 
 const FIRST_STEPS: &str = "SELECT first_steps FROM profile";
@@ -106,6 +106,8 @@ pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Erro
     let version = row.value(1)?;
     let mut profile = row.parsed(0, |text| json::parse_stored_profile(text, version))?;
     profile.logo = row.optional_parsed(2, Logo::parse)?;
+    // A later release can know more time zones. This one then has the days of UTC.
+    profile.time_zone = row.text(3)?.and_then(StoreTimeZone::from_name);
     Ok(profile)
 }
 
@@ -167,8 +169,12 @@ async fn replace_profile<S: Sql>(
 ) -> Result<bool, S::Error> {
     let members = json::stored_profile_text(profile);
     let logo_name = profile.logo.map(|logo| logo.to_string());
+    let zone_name = profile.time_zone.as_ref().map(StoreTimeZone::as_str);
     let row_count = connection
-        .execute(WRITE, &[&members, &profile.version, &seen, &logo_name])
+        .execute(
+            WRITE,
+            &[&members, &profile.version, &seen, &logo_name, &zone_name],
+        )
         .await?;
     Ok(row_count == 1)
 }

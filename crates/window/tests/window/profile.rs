@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use petstore_domain::store_area::{
-    ContactPage, Currency, EmailAddress, Profile, StoreName, TelephoneNumber,
+    ContactPage, Currency, EmailAddress, Profile, StoreName, StoreTimeZone, TelephoneNumber,
 };
 use petstore_testing::{pictures, stores::act};
 
@@ -151,4 +151,72 @@ async fn the_file_of_a_logo_never_changes_and_a_former_one_is_there_for_a_day() 
         .get("/assets/logo-0000000000000000200100.png")
         .await
         .expect(404);
+}
+
+#[tokio::test]
+async fn ages_and_days_are_those_of_the_time_zone_of_the_store_and_change_at_its_midnight() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[("born", "2025-12-02")]).await;
+    let path = format!("/animals/{id}");
+    let age_on = async |path: &str| {
+        let page = street.get(path).await.expect(200);
+        ["1\u{a0}year", "11\u{a0}months"].map(|age| page.text.contains(age))
+    };
+    // It is noon in UTC, and the next day has begun in Auckland.
+    for (zone, ages) in [
+        (None, [false, true]),
+        (Some("Pacific/Auckland"), [true, false]),
+        (Some("America/Los_Angeles"), [false, true]),
+    ] {
+        street
+            .say(Profile {
+                time_zone: zone.and_then(StoreTimeZone::from_name),
+                ..Profile::default()
+            })
+            .await;
+        for path in [&*path, "/"] {
+            assert_eq!(age_on(path).await, ages, "{zone:?} {path}");
+        }
+        let is_young = street.get("/?age=0").await.text.contains("Luna");
+        assert_eq!(is_young, ages[1], "{zone:?}");
+    }
+    let csv = "/animals.csv?age=0";
+    let young = street.get(csv).await.expect(200);
+    assert!(young.text.contains("Luna"), "{young:?}");
+
+    // At midnight in Los Angeles, although nobody writes.
+    street.clock.set("2026-12-02T07:59:59Z".parse().unwrap());
+    assert_eq!(age_on(&path).await, [false, true]);
+    street.clock.set("2026-12-02T08:00:00Z".parse().unwrap());
+    for path in [&*path, "/"] {
+        assert_eq!(age_on(path).await, [true, false], "{path}");
+    }
+    let known = [("if-none-match", young.field("etag"))];
+    let older = street
+        .ask(hyper::Method::GET, csv, &known)
+        .await
+        .expect(200);
+    assert!(!older.text.contains("Luna"), "{older:?}");
+}
+
+#[tokio::test]
+async fn an_animal_is_new_for_seven_days_of_the_store() {
+    let street = Street::open().await;
+    street
+        .say(Profile {
+            time_zone: StoreTimeZone::from_name("Pacific/Auckland"),
+            ..Profile::default()
+        })
+        .await;
+    // In Auckland, this is half an hour before midnight.
+    street.clock.set("2026-12-01T10:30:00Z".parse().unwrap());
+    street.add("Luna", &[]).await;
+    for (time, is_new) in [
+        ("2026-12-07T10:59:59Z", true),
+        ("2026-12-07T11:00:00Z", false),
+    ] {
+        street.clock.set(time.parse().unwrap());
+        let page = street.get("/").await.expect(200);
+        assert_eq!(page.text.contains("Newly listed"), is_new, "{time}");
+    }
 }

@@ -68,6 +68,7 @@ pub(crate) fn settings() -> WindowSettings {
             language: None,
             currency: petstore_domain::store_area::Currency::new("EUR"),
             contact: Some("mailto:hello@paws.example".parse().unwrap()),
+            time_zone: None,
         },
         ..WindowSettings::default()
     }

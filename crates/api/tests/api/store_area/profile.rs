@@ -23,7 +23,7 @@ fn full() -> Value {
         "telephone": "+33 (0)4-78.12/34", "contactPage": "https://refuge.example/{id}?x={id}",
         "address": "1 rue Verte\r\n69001 Lyon", "hours": "Mo–Sa\n10–16", "about": "Cats.",
         "links": [{ "label": "Mentions légales", "url": "https://refuge.example/m" }],
-        "colour": "#2F6f4F", "kind": "shelter"
+        "colour": "#2F6f4F", "kind": "shelter", "timeZone": "Europe/Paris"
     })
 }
 
@@ -34,7 +34,7 @@ async fn a_new_profile_has_version_1_and_says_nothing() {
     let expected = json!({
         "name": null, "language": null, "currency": null, "email": null, "telephone": null,
         "contactPage": null, "address": null, "hours": null, "about": null, "links": [],
-        "colour": null, "kind": null, "logo": null, "version": 1
+        "colour": null, "kind": null, "timeZone": null, "logo": null, "version": 1
     });
     assert_eq!(page.json(), expected);
     let tag = page.header("etag").unwrap();
@@ -154,6 +154,7 @@ async fn every_member_follows_its_rule_and_an_invalid_one_changes_nothing() {
         ],
         "colour": ["red", "#12345", "#12345g", "#1234567"],
         "kind": ["store"],
+        "timeZone": ["", "Berlin", "CEST", "+01:00", "Etc/Unknown", "Europe/Berlin ", 1],
     });
     for (name, values) in wrong.as_object().unwrap() {
         for value in values.as_array().unwrap() {
@@ -174,6 +175,36 @@ async fn every_member_follows_its_rule_and_an_invalid_one_changes_nothing() {
             .expect_error(400, "unknown_member");
     }
     assert_eq!(store.get("/profile").await.json(), before);
+}
+
+#[tokio::test]
+async fn a_time_zone_is_written_as_iana_writes_it_and_changes_no_time_of_the_interface() {
+    let store = open().await;
+    let added = store.get("/audit").await.json()[0]["at"].clone();
+    let patched = patch(
+        &store,
+        1,
+        json!({ "timeZone": "america/argentina/buenos_aires" }),
+    )
+    .await;
+    assert_eq!(patched.json()["timeZone"], "America/Argentina/Buenos_Aires");
+    assert_eq!(store.get("/audit").await.json()[0]["at"], added);
+    // Another spelling of the same zone is no change.
+    let again = patch(
+        &store,
+        2,
+        json!({ "timeZone": "America/Argentina/BUENOS_AIRES" }),
+    )
+    .await;
+    assert_eq!(again.json()["version"], 2);
+    let invalid = patch(&store, 2, json!({ "timeZone": "Europe/Bielefeld" })).await;
+    invalid.expect_error(400, "invalid_body");
+    assert_eq!(
+        invalid.json()["message"],
+        "timeZone must be the IANA name of a time zone, such as Europe/Berlin, America/New_York or UTC."
+    );
+    let cleared = patch(&store, 2, json!({ "timeZone": null })).await;
+    assert_eq!(cleared.json()["timeZone"], Value::Null);
 }
 
 #[tokio::test]
