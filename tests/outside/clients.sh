@@ -24,6 +24,7 @@ open_console() {
         links+=" $("$petstore" staff add "${member% *}" --role "${member#* }" --database "$database")"
     done
     cp -r tests/outside/console.mjs tests/outside/console "$outside/node"
+    cp tests/data/days-in-words.csv "$outside/node/console"
     mkdir -p "$outside/console"
     CONSOLE_URL=$(sed -n 's/.*"message":"console at \([^"]*\)".*/\1/p' "$service_log") CONSOLE_LINKS=$links \
         CONSOLE_LOOKS=$looks node "$outside/node/console.mjs" "$outside/chromium/chromium" "$outside/console"

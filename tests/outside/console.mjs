@@ -16,6 +16,7 @@ import {
   PASSWORD, away, browser, choose, choosePassword, complaints, confirm, done, fill, isThere, keyboard, measure, mouse, origin, person,
   prepare, press, says, screenshots, signIn, submit, text, value,
 } from "./console/people.mjs";
+import { days } from "./console/days.mjs";
 import { hands } from "./console/hands.mjs";
 import { languages } from "./console/languages.mjs";
 import { passkeys } from "./console/passkeys.mjs";
@@ -66,6 +67,7 @@ try {
   await theSessionEnds(ben);
   await states(anna, ben);
   await measureAll(anna);
+  await days(anna);
   await languages(anna, origin);
   await passkeys(anna);
 

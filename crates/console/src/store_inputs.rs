@@ -72,7 +72,7 @@ groups! {
     }
     PAGE_INPUTS {
         language "language" member_language "select": |text| text.parse().ok();
-        time_zone "timeZone" member_time_zone "zone": |text| StoreTimeZone::from_name(text);
+        time_zone "timeZone" member_time_zone "zone": StoreTimeZone::from_name;
         currency "currency" member_currency "": |text| Currency::new(&text.to_ascii_uppercase());
         colour "colour" member_colour "": |text| Colour::new(text.to_owned());
     }

@@ -12,8 +12,8 @@ task_local! {
 }
 
 /// Handles a request, which can set the time zone.
-pub(super) async fn with_zone<T>(handling: impl Future<Output = T>) -> T {
-    ZONE.scope(RefCell::default(), handling).await
+pub(super) fn with_zone<T>(handling: impl Future<Output = T>) -> impl Future<Output = T> {
+    ZONE.scope(RefCell::default(), handling)
 }
 
 /// Sets the time zone of the store for the remaining request.
