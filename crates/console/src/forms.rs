@@ -12,8 +12,8 @@ use petstore_domain::{
 use petstore_languages::console_texts as texts;
 
 pub(super) use self::parsing::{
-    find_category, is_named, names_of, parse_contact, parse_end_of_day, parse_field_number,
-    parse_label, parse_name, parse_number, parse_optional_text, parse_price, parse_status,
+    ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_end_of_day,
+    parse_id, parse_label, parse_name, parse_optional_text, parse_price, parse_status,
     parse_withdrawal_reason,
 };
 use super::{markup, visit::Form, zone};

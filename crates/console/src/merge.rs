@@ -3,7 +3,8 @@
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Preconditions;
-use petstore_languages::{console_texts as texts, numbers};
+use petstore_formats::cells::parse_number;
+use petstore_languages::console_texts as texts;
 
 use super::{forms::Errors, visit::Form};
 
@@ -202,5 +203,5 @@ fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Concurr
 /// their line ends.
 fn with_stored_spelling(value: &str) -> String {
     let text = with_line_feeds(value);
-    numbers().parse(&text, None, false).unwrap_or(text)
+    parse_number(&text, None, false).unwrap_or(text)
 }

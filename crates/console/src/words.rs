@@ -1,7 +1,8 @@
 //! The inputs of forms in words: their labels, and their typed values.
 
 use petstore_domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
-use petstore_languages::{amount, console_texts as texts, look::label_of, numbers, window_texts};
+use petstore_formats::cells::parse_number;
+use petstore_languages::{amount, console_texts as texts, look::label_of, window_texts};
 
 use super::{
     forms,
@@ -73,7 +74,7 @@ fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
     if Decimal::new(value).is_some() {
         return amount(value, currency);
     }
-    if let Ok(number) = numbers().parse(value, currency, false)
+    if let Ok(number) = parse_number(value, currency, false)
         && Decimal::new(&number).is_some()
     {
         return amount(&number, currency);

@@ -525,6 +525,11 @@ texts! {
     leave_out;
     first_line;
     first_line_is: [&'static str; 2];
+    /// What separates the cells of a line: the label of a choice between [`Texts::separators`].
+    separator;
+    /// A comma, a semicolon, a tab.
+    separators: [&'static str; 3];
+    column_ambiguous(heading: &str, one: &str, other: &str) -> String;
     column(heading: &str) -> String;
     chosen_twice(label: &str) -> String;
     column_missing(label: &str) -> String;

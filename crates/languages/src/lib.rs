@@ -12,6 +12,8 @@ mod declaration;
 mod fields;
 pub mod look;
 mod numbers;
+mod table_lists;
+mod tables;
 pub mod window;
 
 use std::cell::Cell;
@@ -23,7 +25,10 @@ use tokio::task_local;
 
 pub(crate) use self::numbers::Numbers;
 pub use self::{
-    browsers::browser, declaration::Unit, fields::relabelled_fields, numbers::AmbiguousNumber,
+    browsers::browser,
+    declaration::Unit,
+    fields::relabelled_fields,
+    tables::{spreadsheet_separator, table_words},
 };
 
 task_local! {
@@ -116,9 +121,11 @@ macro_rules! languages {
             window_texts_in(language())
         }
 
-        /// Returns a label in each language.
-        pub fn in_each_language(label: console::Label) -> impl Iterator<Item = &'static str> {
-            [$(&$folder::console::TEXTS, &$folder::console::shelter::TEXTS),+].into_iter().map(label)
+        /// Returns the texts of the pages for the staff in a language: those of a shop and those of a shelter.
+        fn console_texts_in(language: Language) -> [&'static console::Texts; 2] {
+            match language {
+                $(Language::$language => [&$folder::console::TEXTS, &$folder::console::shelter::TEXTS],)+
+            }
         }
 
         fn window_texts_in(language: Language) -> &'static window::Texts {

@@ -1,10 +1,8 @@
-//! Writes numbers and amounts in each language, and parses numbers that people type.
-
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+//! Writes numbers and amounts in each language.
 
 use std::fmt::Display;
 
-use petstore_domain::store_area::{Currency, Decimal};
+use petstore_domain::store_area::Currency;
 
 /// The way in which a language writes numbers, amounts and days.
 #[derive(Debug)]
@@ -22,13 +20,6 @@ pub struct Numbers {
     pub date: fn(i8, &str, i16) -> String,
     /// Whether `03/04` is a day in April for everybody.
     pub(crate) day_first: bool,
-}
-
-/// The error for a number with two meanings, and for each of them a spelling that means nothing else.
-#[derive(Debug, PartialEq, Eq)]
-pub struct AmbiguousNumber {
-    pub meanings: [String; 2],
-    pub spellings: [String; 2],
 }
 
 const NO_BREAK_SPACE: char = '\u{a0}';
@@ -95,129 +86,6 @@ impl Numbers {
     pub fn plain(&self, number: &str) -> String {
         number.replace('.', &self.point.to_string())
     }
-
-    /// Parses a number that somebody typed, and returns it in the form that the store has. Other text stays as it is, and
-    /// is invalid. `is_whole` says that the number has no decimals.
-    ///
-    /// Example: `1 249,50`, `1.249,50` and `1,249.50` are `1249.50` in every language, because people write the languages of
-    /// others. `249,-` is `249`. The currency of the store can be before or after the number.
-    ///
-    /// # Errors
-    ///
-    /// One point or comma with three digits behind it has two meanings, if the number can have decimals.
-    pub fn parse(
-        &self,
-        text: &str,
-        currency: Option<&Currency>,
-        is_whole: bool,
-    ) -> Result<String, AmbiguousNumber> {
-        let number: String = without_currency(text, currency)
-            .chars()
-            .filter(|&character| !character.is_whitespace() && !"'’".contains(character))
-            .collect();
-        let whole_number = without_dash(&number);
-        let is_whole = is_whole || whole_number.is_some();
-        let digits = whole_number.unwrap_or(&number);
-
-        let with_point = read_as(digits, ',', '.');
-        let with_comma = read_as(digits, '.', ',');
-        match (with_point, with_comma) {
-            (Some(with_point), Some(with_comma)) if with_point != with_comma => {
-                let (exact, whole) = if with_point.contains('.') {
-                    (with_point, with_comma)
-                } else {
-                    (with_comma, with_point)
-                };
-                if is_whole {
-                    return Ok(whole);
-                }
-                Err(self.ambiguous(&exact, whole))
-            }
-            (Some(number), _) | (_, Some(number)) => Ok(number),
-            (None, None) => Ok(number),
-        }
-    }
-
-    /// Returns the error for a number that can be `exact`, which has three decimals, or `whole`.
-    fn ambiguous(&self, exact: &str, whole: String) -> AmbiguousNumber {
-        let short = exact.trim_end_matches('0').trim_end_matches('.');
-        // Three digits behind the point would have two meanings again.
-        let clear = if short == exact {
-            format!("{exact}0")
-        } else {
-            short.to_owned()
-        };
-        AmbiguousNumber {
-            meanings: [whole.clone(), self.plain(short)],
-            spellings: [whole, self.plain(&clear)],
-        }
-    }
-}
-
-/// Returns a number without the dash that some people write in place of decimals.
-///
-/// Example: `249,-` is `249`.
-fn without_dash(number: &str) -> Option<&str> {
-    ["--", "-", "–", "—"]
-        .iter()
-        .find_map(|dash| number.strip_suffix(dash))?
-        .strip_suffix([',', '.'])
-}
-
-/// Reads a number with `separator` between its groups and `point` before its decimals. Returns it in the form that the
-/// store has, if it is valid.
-///
-/// Example: with `.` between groups and the point `,`, `1.249,5` is `1249.5`.
-fn read_as(number: &str, separator: char, point: char) -> Option<String> {
-    let (whole, decimals) = number.split_once(point).unzip();
-    let whole = whole.unwrap_or(number);
-    if whole.contains(separator) && !has_valid_groups(whole, separator) {
-        return None;
-    }
-
-    let mut plain_number = whole.replace(separator, "");
-    if let Some(decimals) = decimals {
-        plain_number.push('.');
-        plain_number.push_str(decimals);
-    }
-    let number = Decimal::new(&plain_number)?;
-    Some(number.as_str().to_owned())
-}
-
-/// Whether each group of a number has three digits, except the first one, which has one to three and no leading zero.
-fn has_valid_groups(whole: &str, separator: char) -> bool {
-    let mut groups = whole.trim_start_matches('-').split(separator);
-    let first_group = groups.next().unwrap_or_default();
-    matches!(first_group.len(), 1..=3)
-        && !first_group.starts_with('0')
-        && groups.all(|group| group.len() == 3)
-}
-
-/// Returns an amount without the currency of the store, if it has this currency.
-fn without_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
-    let code = currency.map(Currency::as_str);
-    let amount = text
-        .trim()
-        .trim_matches(|sign| is_sign_of(sign, code))
-        .trim();
-    let code = code.unwrap_or_default();
-    let without_prefix = amount.strip_prefix(code).unwrap_or(amount);
-    let amount = without_prefix
-        .strip_suffix(code)
-        .unwrap_or(without_prefix)
-        .trim();
-    if amount.is_empty() { text } else { amount }
-}
-
-/// Whether a character is the sign of a currency. Without a currency, every sign fits.
-fn is_sign_of(sign: char, code: Option<&str>) -> bool {
-    match sign {
-        '€' => code.is_none_or(|code| code == "EUR"),
-        '£' => code.is_none_or(|code| code == "GBP"),
-        '$' => code.is_none_or(|code| code.ends_with('D')),
-        '¥' => code.is_none_or(|code| matches!(code, "JPY" | "CNY")),
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -226,25 +94,32 @@ mod tests {
 
     use super::*;
     use crate::numbers_in;
-    use petstore_domain::store_area::Language::{self, English, French, German, Spanish};
+    use petstore_domain::store_area::{
+        Decimal,
+        Language::{self, English, French, German, Spanish},
+    };
+    use petstore_formats::cells::parse_number;
 
     /// A price with a currency, or without one (`""`).
     fn written(language: Language, price: &str, currency: &str) -> String {
         numbers_in(language).amount(price, Currency::new(currency).as_ref())
     }
 
+    /// Returns a typed number as the store has it, or two meanings and a spelling of each, in the language.
     fn read(language: Language, typed: &str, currency: &str) -> Result<String, [String; 4]> {
         let currency = Currency::new(currency);
         let is_whole = currency
             .as_ref()
             .is_some_and(|currency| currency.decimals() == 0);
-        let read = numbers_in(language).parse(typed, currency.as_ref(), is_whole);
-        read.map_err(
-            |AmbiguousNumber {
-                 meanings: [one, other],
-                 spellings: [first, second],
-             }| { [one, other, first, second] },
-        )
+        let plain = |number: &str| numbers_in(language).plain(number);
+        parse_number(typed, currency.as_ref(), is_whole).map_err(|ambiguous| {
+            [
+                ambiguous.whole.clone(),
+                plain(&ambiguous.exact),
+                ambiguous.whole,
+                plain(&ambiguous.exact_spelling),
+            ]
+        })
     }
 
     #[test]
@@ -402,10 +277,7 @@ mod tests {
         refused(Spanish, "1.000", ["1000", "1", "1000", "1"]);
         // Without decimals, only one of them is possible.
         assert_eq!(read(German, "1.249 JPY", "JPY").as_deref(), Ok("1249"));
-        assert_eq!(
-            numbers_in(German).parse("1.249", None, true),
-            Ok("1249".to_owned())
-        );
+        assert_eq!(parse_number("1.249", None, true), Ok("1249".to_owned()));
     }
 
     proptest! {

@@ -17,6 +17,7 @@ use rustix::fs::statvfs;
 use tempfile::TempDir;
 
 pub mod area;
+pub mod cells;
 pub mod certificates;
 pub mod clock;
 pub mod contract;

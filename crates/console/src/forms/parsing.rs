@@ -4,12 +4,13 @@ use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 use petstore_domain::{
     PetName, PetStatus,
     store_area::{
-        Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order,
-        StoreTimeZone, Text, WithdrawalReason, search_key,
+        Category, Contact, Currency, Decimal, Label, Order, StoreTimeZone, Text, WithdrawalReason,
+        search_key,
     },
     text,
 };
-use petstore_languages::{AmbiguousNumber, console_texts as texts, numbers};
+use petstore_formats::cells::{AmbiguousNumber, parse_number};
+use petstore_languages::{console_texts as texts, language, numbers, table_words};
 
 use crate::{
     markup,
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// Parses the number of an animal or an order as people write it: `7`, `#7` and `No. 7` are 7.
-pub(crate) fn parse_number(typed_text: &str) -> Option<i64> {
+pub(crate) fn parse_id(typed_text: &str) -> Option<i64> {
     let typed_text = search_key(typed_text.trim());
     for prefix in texts().before_number.map(search_key) {
         if let Some(digits) = typed_text.strip_prefix(&*prefix) {
@@ -76,16 +77,11 @@ pub(crate) fn names_of(category: &Category) -> [String; 4] {
     ]
 }
 
-/// Parses a status by its name in the contract, or by the word that the pages show.
+/// Parses a status by its name in the contract, or by a word for it in any language.
 pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
-    let typed_key = text::comparison_key(typed_text);
-    for status in PetStatus::ALL {
-        let label = texts().status(status);
-        if status.as_str() == typed_key || text::comparison_key(label) == typed_key {
-            return Ok(status);
-        }
-    }
-    Err(texts().status_invalid.to_owned())
+    table_words(language())
+        .find_status(typed_text)
+        .ok_or_else(|| texts().status_invalid.to_owned())
 }
 
 /// Parses the name of an animal. The interface for programs also accepts an empty one.
@@ -133,43 +129,19 @@ pub(crate) fn parse_optional_text<const MAX: usize>(
 /// A price with two meanings, which the message names.
 fn parse_amount(typed_text: &str, currency: Option<&Currency>) -> Result<String, String> {
     let is_whole = currency.is_some_and(|currency| currency.decimals() == 0);
-    parse_decimal(typed_text, currency, is_whole)
+    parse_number(typed_text, currency, is_whole)
+        .map_err(|ambiguous| ambiguous_number_message(typed_text, &ambiguous))
 }
 
-/// Returns a number for a field as the store writes it: `1,5` is `1.5` in a language with a decimal comma. Other text
-/// stays as it is, and is invalid.
-///
-/// # Errors
-///
-/// A number with two meanings, which the message names.
-pub(crate) fn parse_field_number(
-    field: &FieldDefinition,
-    typed_text: &str,
-    currency: Option<&Currency>,
-) -> Result<String, String> {
-    if field.is_price() {
-        return parse_amount(typed_text, currency);
-    }
-    parse_decimal(typed_text, currency, field.kind == FieldKind::Integer)
-}
-
-/// Returns a number as the store writes it. Fails if the number has two meanings in the language of the request.
-fn parse_decimal(
-    typed_text: &str,
-    currency: Option<&Currency>,
-    is_whole: bool,
-) -> Result<String, String> {
-    match numbers().parse(typed_text, currency, is_whole) {
-        Ok(number) => Ok(number),
-        Err(AmbiguousNumber {
-            meanings,
-            spellings,
-        }) => {
-            let meanings = meanings.each_ref().map(String::as_str);
-            let spellings = spellings.each_ref().map(String::as_str);
-            Err(texts().ambiguous(typed_text.trim(), meanings, spellings))
-        }
-    }
+/// Returns the message that a text can mean two numbers, such as `1.250`.
+pub(crate) fn ambiguous_number_message(typed_text: &str, ambiguous: &AmbiguousNumber) -> String {
+    let exact = numbers().plain(&ambiguous.exact);
+    let exact_spelling = numbers().plain(&ambiguous.exact_spelling);
+    texts().ambiguous(
+        typed_text.trim(),
+        [&ambiguous.whole, &exact],
+        [&ambiguous.whole, &exact_spelling],
+    )
 }
 
 /// Parses a price. An empty input means no price.

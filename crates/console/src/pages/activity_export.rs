@@ -1,9 +1,11 @@
-//! The export of the audit trail as CSV.
+//! The export of the audit trail as CSV for a spreadsheet.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
 use petstore_domain::{store_area::AuditEntry, text::formulas::without_formulas};
+use petstore_formats::files::spreadsheet_writer;
+use petstore_languages::{language, spreadsheet_separator};
 
 use super::{
     activity::{EntryCells, parse_search},
@@ -24,7 +26,8 @@ const ENTRIES_PER_READ: u32 = 100;
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut query = parse_search(desk);
     query.limit = ENTRIES_PER_READ;
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut writer = spreadsheet_writer(Vec::new(), spreadsheet_separator(language()))
+        .map_err(|error| StoreError::Internal(Arc::new(error)))?;
     let mut length = 0;
     write_row(
         &mut writer,

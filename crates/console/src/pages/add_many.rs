@@ -14,7 +14,7 @@ use super::{
     import_preview::{ImportPreview, show_preview},
     paste::{self, LineReader, PastedPet, PetTable},
     pasted_columns::{COLUMN_INPUT_PREFIX, HEADINGS_INPUT},
-    pasted_text::PastedText,
+    pasted_text::{PastedText, SEPARATOR_INPUT},
     pet_schema::PetSchema,
     value_reader::ValueReader,
     values,
@@ -296,7 +296,9 @@ fn add_commands(import: &Import) -> Option<Vec<Command>> {
 async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Result<Reply, ApiError> {
     let mut inputs = vec![("lines".to_owned(), pet_table.remaining_text.clone())];
     for (name, value) in desk.visit.form.fields() {
-        if name.starts_with(COLUMN_INPUT_PREFIX) || name == HEADINGS_INPUT {
+        if name.starts_with(COLUMN_INPUT_PREFIX)
+            || [HEADINGS_INPUT, SEPARATOR_INPUT].contains(&&**name)
+        {
             inputs.push((name.clone(), value.clone()));
         }
     }

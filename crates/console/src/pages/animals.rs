@@ -162,7 +162,7 @@ pub(super) async fn find_exact_matches(
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut matching_pets = Vec::new();
     // The number can also be the name of another animal, so the search goes on.
-    if let Some(id) = forms::parse_number(text).and_then(PetId::new) {
+    if let Some(id) = forms::parse_id(text).and_then(PetId::new) {
         matching_pets.extend(desk.store().get_store_pet(id).await?);
     }
     for field in fields.all() {

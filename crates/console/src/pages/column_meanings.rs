@@ -1,10 +1,12 @@
 //! The possible meanings of a column of pasted lines: a member of an animal or a field, known by its heading in any
 //! language.
 
-use std::collections::HashMap;
-
-use petstore_domain::{store_area::FieldSet, text};
-use petstore_languages::{all_field_labels, console::Label, in_each_language};
+use petstore_domain::store_area::FieldSet;
+use petstore_formats::{
+    cells::TableWords,
+    files::{AmbiguousHeading, KnownHeadings},
+};
+use petstore_languages::console::Label;
 
 use super::values;
 use crate::prelude::*;
@@ -15,9 +17,6 @@ pub(super) const MEMBERS: [(&str, Label); 3] = [
     ("category", |texts| texts.category),
     ("status", |texts| texts.status_label),
 ];
-
-/// The headings of members in files of an import, each with the name of its input.
-const IMPORTED_HEADINGS: [(&str, &str); 2] = [("animal", "name"), ("categoryid", "category")];
 
 /// Returns the possible meanings of a column: the name of an input of an animal, and its label.
 pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
@@ -32,63 +31,48 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
 }
 
 /// The known headings, each with the name of the input that it means.
-pub(super) struct ColumnMeanings(HashMap<String, String>);
+pub(super) struct ColumnMeanings<'r> {
+    known: KnownHeadings,
+    fields: &'r FieldSet,
+}
 
-impl ColumnMeanings {
-    /// Collects the headings of members and fields.
-    ///
-    /// If a heading has several meanings, a name decides first, then a label of the store, and then a label in any
-    /// language.
-    pub(super) fn new(fields: &FieldSet) -> Self {
-        let mut meanings = Self(HashMap::new());
-        for (heading, name) in IMPORTED_HEADINGS {
-            meanings.add(heading, name);
+impl<'r> ColumnMeanings<'r> {
+    /// Collects the headings of members and fields, as an import knows them.
+    pub(super) fn new(fields: &'r FieldSet, words: &TableWords) -> Self {
+        Self {
+            known: KnownHeadings::new(fields.all(), words),
+            fields,
         }
-        for (name, _) in MEMBERS {
-            meanings.add(name, name);
-        }
-
-        for field in fields.all() {
-            let input = values::input_of(field);
-            for heading in [
-                field.name.as_str(),
-                field.label.as_str(),
-                &values::label_of(field),
-            ] {
-                meanings.add(heading, &input);
-            }
-        }
-
-        for (name, label) in MEMBERS {
-            for heading in in_each_language(label) {
-                meanings.add(heading, name);
-            }
-        }
-        for labels in all_field_labels() {
-            meanings.add_field(labels.label, labels.name, fields);
-        }
-        for heading in in_each_language(|texts| texts.price) {
-            meanings.add_field(heading, "price", fields);
-        }
-        meanings
     }
 
     /// Returns the name of the input that a heading means: `category` for `Kategorie`. Unknown headings mean nothing.
-    pub(super) fn meaning(&self, heading: &str) -> Option<&str> {
-        self.0.get(&text::heading_key(heading)).map(String::as_str)
-    }
-
-    /// Adds a heading, unless it already means something.
-    fn add(&mut self, heading: &str, input: &str) {
-        self.0
-            .entry(text::heading_key(heading))
-            .or_insert_with(|| input.to_owned());
-    }
-
-    /// Adds a heading of the field with this name, if the store has it.
-    fn add_field(&mut self, heading: &str, name: &str, fields: &FieldSet) {
-        if let Some(field) = fields.find(name) {
-            self.add(heading, &values::input_of(field));
+    ///
+    /// # Errors
+    ///
+    /// The names of the two inputs that the heading can mean.
+    pub(super) fn meaning(&self, heading: &str) -> Result<Option<String>, [String; 2]> {
+        match self.known.find(heading) {
+            Ok(Some(name)) => Ok(self.input(name)),
+            Ok(None) => Ok(None),
+            Err(AmbiguousHeading { names }) => {
+                Err(names.map(|name| self.input(&name).unwrap_or(name)))
+            }
         }
+    }
+
+    /// Whether a heading means something, certain or not.
+    pub(super) fn is_known(&self, heading: &str) -> bool {
+        !matches!(self.meaning(heading), Ok(None))
+    }
+
+    /// Returns the name of the input for a member or field of an import; `None` if no input has it.
+    fn input(&self, name: &str) -> Option<String> {
+        if MEMBERS.iter().any(|(member, _)| *member == name) {
+            return Some(name.to_owned());
+        }
+        if name == "categoryId" {
+            return Some("category".to_owned());
+        }
+        self.fields.find(name).map(values::input_of)
     }
 }

@@ -4,11 +4,13 @@ use super::{
     column_meanings::column_choices,
     paste::{Line, PastedPet, PetTable},
     pasted_columns::{Column, HEADINGS_INPUT},
+    pasted_text::SEPARATOR_INPUT,
     pet_schema::PetSchema,
     values,
 };
 use crate::prelude::*;
 use petstore_domain::store_area::{FieldSet, RequestedValue};
+use petstore_formats::files::Separator;
 
 /// The lines that a preview shows.
 pub(super) struct ImportPreview<'p> {
@@ -64,6 +66,7 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
             (desk.key(&format!("many-{}", pet_table.remaining_count)))
             (hidden_input("lines", form.raw("lines")))
             (hidden_input(HEADINGS_INPUT, headings_value(pet_table)))
+            (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))
             @for column in &pet_table.columns { (hidden_input(&column.id, &column.input)) }
             @if !left_out_headings.is_empty() {
                 @let label = texts().left_out(&left_out_headings);
@@ -110,10 +113,22 @@ fn column_inputs(pet_table: &PetTable, fields: &FieldSet) -> Markup {
         value: headings_value(pet_table),
         ..Input::default()
     };
+    let separators: Vec<_> = Separator::ALL
+        .into_iter()
+        .zip(texts().separators)
+        .map(|(separator, label)| (separator.as_str(), label))
+        .collect();
+    let separator_input = Input {
+        id: SEPARATOR_INPUT,
+        label: texts().separator,
+        value: pet_table.separator.as_str(),
+        ..Input::default()
+    };
     html! {
         h2 { (texts().columns) }
         div.fields {
             (headings_input.choose(&headings_choices))
+            (separator_input.choose(&separators))
             @for column in &pet_table.columns {
                 (column_input(column, &choices, &pet_table.column_errors))
             }

@@ -48,7 +48,7 @@ pub(super) async fn find(
     search_text: &str,
     status: Option<OrderStatus>,
 ) -> Result<OrderMatches, ApiError> {
-    let number = forms::parse_number(search_text).and_then(OrderId::new);
+    let number = forms::parse_id(search_text).and_then(OrderId::new);
     let mut orders = load_orders(desk, number.into_iter()).await?;
     let query = OrderQuery {
         status,

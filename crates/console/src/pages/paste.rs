@@ -4,7 +4,7 @@ use petstore_domain::{
     NewPet, PetStatus,
     store_area::{Category, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValues},
 };
-use petstore_formats::files::TableRow;
+use petstore_formats::files::{Separator, TableRow};
 use petstore_languages::quoted;
 
 use super::{
@@ -29,6 +29,7 @@ pub(super) struct LineReader<'r> {
 pub(super) struct PetTable {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
+    pub(super) separator: Separator,
     /// The first [`MAX_LINES`] lines with animals.
     pub(super) lines: Vec<Line>,
     /// The number of further lines, which the next form has.
@@ -82,7 +83,7 @@ struct TypedColumn<'c> {
 /// The form says what each column is. If it does not say so, the heading or the place of the column decides.
 pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
     let fields = reader.values.fields;
-    let meanings = ColumnMeanings::new(fields);
+    let meanings = ColumnMeanings::new(fields, reader.values.cells.words);
     let sheet = Sheet::new(text, form, &meanings);
     let mut column_errors = Errors::default();
     let columns = read_columns(form, sheet, &meanings, fields, &mut column_errors);
@@ -101,6 +102,7 @@ pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> Pe
     let shown_row_count = lines.len() + usize::from(has_headings);
     PetTable {
         has_headings,
+        separator: text.separator(),
         remaining_count: text.row_count().saturating_sub(shown_row_count),
         remaining_text: text.text_after_first_lines(has_headings, sheet.pet_rows),
         lines,
@@ -166,7 +168,11 @@ fn form_from_cells(
         let value = if cell.contains(LINE_END) && !may_have_lines {
             Err(texts().several_lines.to_owned())
         } else if let Some(field) = field {
-            cells::normalize(field, cell, reader.values.currency)
+            reader
+                .values
+                .cells
+                .read(field, cell)
+                .map_err(|problem| cells::describe(&problem, field, cell))
         } else {
             Ok(cell.clone())
         };

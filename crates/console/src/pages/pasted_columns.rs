@@ -42,7 +42,7 @@ impl<'t> Sheet<'t> {
     ///
     /// The form says whether the first row has headings. If it does not say so, the row has headings if two of its cells
     /// are known headings.
-    pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings) -> Self {
+    pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings<'_>) -> Self {
         let rows = text.rows();
         if let Some((first_row, next_rows)) = rows.split_first()
             && has_headings(first_row, form, meanings)
@@ -76,10 +76,18 @@ impl<'t> Sheet<'t> {
     }
 
     /// Returns the name of the input that a column is probably for: as its heading says, or else as its place does.
-    fn guess_input(self, index: usize, meanings: &ColumnMeanings) -> Option<&str> {
+    ///
+    /// # Errors
+    ///
+    /// The names of the two inputs that the heading can mean.
+    fn guess_input(
+        self,
+        index: usize,
+        meanings: &ColumnMeanings<'_>,
+    ) -> Result<Option<String>, [String; 2]> {
         match self.headings {
             Some(row) => meanings.meaning(&row.cells[index]),
-            None => MEMBERS.get(index).map(|(name, _)| *name),
+            None => Ok(MEMBERS.get(index).map(|(name, _)| (*name).to_owned())),
         }
     }
 
@@ -91,13 +99,13 @@ impl<'t> Sheet<'t> {
 }
 
 /// Whether the first row of a pasted text has headings.
-fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings) -> bool {
+fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings<'_>) -> bool {
     let choice = form.raw(HEADINGS_INPUT);
     if !choice.is_empty() {
         return choice == "yes";
     }
     let cells = first_row.cells.iter();
-    let known_headings = cells.filter(|cell| meanings.meaning(cell).is_some());
+    let known_headings = cells.filter(|cell| meanings.is_known(cell));
     known_headings.count() > 1
 }
 
@@ -107,7 +115,7 @@ fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings) ->
 pub(super) fn read_columns(
     form: &Form,
     sheet: Sheet<'_>,
-    meanings: &ColumnMeanings,
+    meanings: &ColumnMeanings<'_>,
     fields: &FieldSet,
     errors: &mut Errors,
 ) -> Vec<Column> {
@@ -124,7 +132,16 @@ pub(super) fn read_columns(
         };
 
         let chosen_input = form.all(&column.id).next();
-        let input = chosen_input.or_else(|| sheet.guess_input(index, meanings));
+        let guessed_input = sheet.guess_input(index, meanings).unwrap_or_else(|inputs| {
+            if chosen_input.is_none() {
+                errors.add(
+                    column.id.clone(),
+                    ambiguous_heading_message(heading, &inputs, &choices),
+                );
+            }
+            None
+        });
+        let input = chosen_input.or(guessed_input.as_deref());
         let choice = choices
             .iter()
             .find(|(name, _)| Some(name.as_str()) == input);
@@ -141,6 +158,26 @@ pub(super) fn read_columns(
     }
     report_missing_columns(&columns, fields, errors);
     columns
+}
+
+/// Returns the message that a heading can be two columns, with the labels of both.
+fn ambiguous_heading_message(
+    heading: &str,
+    inputs: &[String; 2],
+    choices: &[(String, String)],
+) -> String {
+    let labels = inputs.each_ref().map(|input| {
+        let choice = choices.iter().find(|(name, _)| name == input);
+        choice.map_or(&**input, |(_, label)| label)
+    });
+    let mut names = labels.map(str::to_owned);
+    if labels[0] == labels[1] {
+        names = inputs
+            .each_ref()
+            .map(|input| format!("{} ({input})", labels[0]));
+    }
+    let readable_heading = markup::readable(heading, SHORT_LENGTH);
+    texts().column_ambiguous(&readable_heading, &names[0], &names[1])
 }
 
 /// Adds an error for each necessary member without a column: the name, and the category or the species.

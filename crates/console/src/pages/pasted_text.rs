@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use petstore_formats::files::{Table, TableLimits, TableProblem, TableRow, read_table};
+use petstore_formats::files::{
+    KnownHeadings, Separator, Table, TableLimits, TableProblem, TableRow, read_table,
+};
+use petstore_languages::{language, table_words};
 use petstore_web::edge::Reader;
 
 use crate::prelude::*;
@@ -15,6 +18,9 @@ const LIMITS: TableLimits = TableLimits {
     rows: MAX_LINES + 2,
     columns: 100,
 };
+
+/// The name of the input that chooses the separator.
+pub(super) const SEPARATOR_INPUT: &str = "separator";
 
 /// The characters at the end of a line.
 pub(super) const LINE_END: [char; 2] = ['\r', '\n'];
@@ -30,9 +36,15 @@ impl PastedText {
     pub(super) async fn read(desk: &Desk<'_>, form: &Form) -> Result<Self, ApiError> {
         let text: Arc<str> = form.raw("lines").into();
         let shared_text = Arc::clone(&text);
+        let chosen_separator = form.raw(SEPARATOR_INPUT).parse().ok();
+        let fields = desk.store().fields().await?;
+        let known_headings = KnownHeadings::new(fields.all(), table_words(language()));
         let heavy_work = &desk.visit.console.heavy_work;
         let table = heavy_work
-            .run(Reader::Known, move || read_table(&shared_text, LIMITS))
+            .run(Reader::Known, move || {
+                let is_heading = |cell: &str| known_headings.is_known(cell);
+                read_table(&shared_text, LIMITS, chosen_separator, &is_heading)
+            })
             .await?;
         Ok(Self { text, table })
     }
@@ -50,6 +62,14 @@ impl PastedText {
         match &self.table {
             Ok(table) => table.row_count,
             Err(_) => 0,
+        }
+    }
+
+    /// Returns the character between the cells.
+    pub(super) fn separator(&self) -> Separator {
+        match &self.table {
+            Ok(table) => table.separator,
+            Err(_) => Separator::Tab,
         }
     }
 

@@ -231,7 +231,11 @@ fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<GivenValue, String>
         .filter(|field| !field.is_unique)
         .ok_or_else(|| texts().field_missing.to_owned())?;
     let input = values::input_of(field);
-    let typed = cells::normalize(field, desk.visit.form.get("value"), desk.currency())?;
+    let value = desk.visit.form.get("value");
+    let typed = desk
+        .cell_reader()
+        .normalize(field, value)
+        .map_err(|problem| cells::describe(&problem, field, value))?;
     let words = values::in_words(fields.all(), desk.currency(), &input, &typed);
 
     let mut errors = Errors::default();

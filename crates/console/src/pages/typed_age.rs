@@ -1,16 +1,14 @@
 //! An age that somebody types for a new animal in place of its day of birth.
 
-use jiff::{ToSpan, civil::Date};
-use petstore_domain::store_area::{FieldDefinition, FieldSet, search_key};
+use jiff::civil::Date;
+use petstore_domain::store_area::{FieldDefinition, FieldSet};
+use petstore_formats::cells::CellReader;
 
-use super::{parts, values};
+use super::values;
 use crate::prelude::*;
 
 /// The name of the input for the age.
 pub(super) const AGE_INPUT: &str = "about";
-
-/// The largest number of years, months or weeks in an age.
-const MAX_AGE_NUMBER: i16 = 500;
 
 /// Returns the form of this request with a day of birth in place of an age.
 ///
@@ -27,7 +25,7 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     }
 
     let birth_input = values::input_of(birth_field);
-    let result = read_birth_date(form, birth_field, parts::today(desk));
+    let result = read_birth_date(form, birth_field, desk.cell_reader());
     let birth_date = errors.take(AGE_INPUT, result).unwrap_or_default();
 
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
@@ -40,48 +38,25 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
 fn read_birth_date(
     form: &Form,
     birth_field: &FieldDefinition,
-    today: Date,
+    reader: CellReader<'_>,
 ) -> Result<String, &'static str> {
     if !form.get(&values::input_of(birth_field)).is_empty() {
         return Err(texts().born_or_age);
     }
-    match birth_date(form.get(AGE_INPUT), today) {
+    match birth_date(form.get(AGE_INPUT), reader) {
         Some(date) => Ok(date.to_string()),
         None => Err(texts().age_invalid),
     }
 }
 
-/// Returns the day that lies as far before `today` as an age says.
+/// Returns the day of birth for an age: a number of years, or a number with a unit.
 ///
-/// An age is a number of years, or a number with a unit in the language of the member. On 28 November 2026, `2` is
-/// 28 November 2024, and `8 months` is 28 March 2026.
-fn birth_date(age: &str, today: Date) -> Option<Date> {
-    let unit_start = age
-        .find(|character: char| !character.is_ascii_digit())
-        .unwrap_or(age.len());
-    let (number, unit) = age.split_at(unit_start);
-    let number: i16 = number.parse().ok()?;
-    if number > MAX_AGE_NUMBER {
-        return None;
+/// On 28 November 2026, `2` is 28 November 2024, and `8 months` is 28 March 2026.
+fn birth_date(age: &str, reader: CellReader<'_>) -> Option<Date> {
+    if let Ok(years) = age.parse::<u16>() {
+        let [year_words, ..] = texts().ages_typed;
+        let year_word = year_words.split(' ').next_back()?;
+        return reader.birth_for_age(&format!("{years} {year_word}"));
     }
-
-    let [year_words, month_words, week_words] = texts().ages_typed;
-    let unit = search_key(unit.trim());
-    let span = if unit.is_empty() || has_word(year_words, &unit) {
-        number.years()
-    } else if has_word(month_words, &unit) {
-        number.months()
-    } else if has_word(week_words, &unit) {
-        number.weeks()
-    } else {
-        return None;
-    };
-    today.checked_sub(span).ok()
-}
-
-/// Whether a list of words, separated by spaces, has this word.
-fn has_word(words: &str, normalized_word: &str) -> bool {
-    words
-        .split(' ')
-        .any(|word| search_key(word) == normalized_word)
+    reader.birth_for_age(age)
 }

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
-    Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues,
-    RequestedValue, is_shortened_number,
+    FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, RequestedValue,
 };
+use petstore_formats::cells::{CellProblem, CellReader};
 
 use super::{
     cells,
@@ -25,8 +25,7 @@ pub(super) struct ComparedValue {
 #[derive(Clone, Copy)]
 pub(super) struct ValueReader<'r> {
     pub(super) fields: &'r FieldSet,
-    /// The currency of the store, which decides how a price is read.
-    pub(super) currency: Option<&'r Currency>,
+    pub(super) cells: CellReader<'r>,
     pub(super) now: Timestamp,
 }
 
@@ -35,7 +34,7 @@ impl<'r> ValueReader<'r> {
     pub(super) fn new(desk: &'r Desk<'_>, fields: &'r FieldSet) -> Self {
         Self {
             fields,
-            currency: desk.currency(),
+            cells: desk.cell_reader(),
             now: desk.visit.now,
         }
     }
@@ -124,15 +123,11 @@ impl<'r> ValueReader<'r> {
             return Ok(None);
         }
 
-        let text = if has_spellings(field.kind) {
+        let text = if has_spellings(field.kind) || field.is_unique {
             self.normalize(field, &typed_text)?
         } else {
             typed_text
         };
-        if field.is_unique && is_shortened_number(&text) {
-            let readable_text = markup::readable(&text, SHORT_LENGTH);
-            return Err(texts().number_shortened(&label_of(field), &readable_text));
-        }
 
         if text.trim().is_empty() {
             return Ok(stored_value.map(|_| RequestedValue::Clear));
@@ -150,8 +145,17 @@ impl<'r> ValueReader<'r> {
 
     /// Returns a typed number or date in the form that the store has. The message for people begins with the label.
     fn normalize(&self, field: &FieldDefinition, typed_text: &str) -> Result<String, String> {
-        cells::normalize(field, typed_text, self.currency)
-            .map_err(|message| [&*label_of(field), window_texts().colon, &*message].concat())
+        self.cells
+            .normalize(field, typed_text)
+            .map_err(|problem| match problem {
+                CellProblem::Shortened => cells::describe(&problem, field, typed_text),
+                _ => [
+                    &*label_of(field),
+                    window_texts().colon,
+                    &*cells::describe(&problem, field, typed_text),
+                ]
+                .concat(),
+            })
     }
 
     /// Whether an animal can have the value of a field.

@@ -238,7 +238,7 @@ async fn a_day_is_read_as_people_type_it_where_a_browser_has_no_input_for_it() {
     let form = [
         ("name", "Max"),
         ("field.species", "Dog"),
-        ("field.born", "2024"),
+        ("field.born", "32.05.2024"),
     ];
     let page = clerk.post("/add", &form).await.expect(422);
     assert!(page.text.contains("z.\u{a0}B. 03.05.2024"), "{page:?}");

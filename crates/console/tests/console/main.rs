@@ -43,6 +43,7 @@ mod paper;
 mod passkeys;
 mod passkeys_hostile;
 mod paste;
+mod pasted_cells;
 mod pasted_tables;
 mod photos;
 mod pictures_of_staff;

@@ -1,6 +1,9 @@
 //! Pasted tables: which quotes are part of the text, and what has no place in a form.
 
-use petstore_domain::store_area::{FieldValue, StorePet};
+use petstore_domain::{
+    PetId,
+    store_area::{FieldValue, StorePet},
+};
 
 use super::{
     browser::Shop,
@@ -151,4 +154,84 @@ async fn a_form_with_more_fields_than_any_page_makes_is_refused_with_the_limit()
     }
     let query = "a&".repeat(1_001);
     clerk.get(&format!("/animals?{query}")).await.expect(400);
+}
+
+#[tokio::test]
+async fn the_first_line_decides_what_separates_the_cells_and_a_person_can_choose() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    for lines in [
+        "name,category,description\nRex,Dogs,\"Sweet; loves kids\"",
+        "name,category,description (max; 200)\nRex,Dogs,Collie; Mix",
+        "sep=;\nname;category;description\nRex;Dogs;a, b",
+        "name;category;description\nRex;Dogs;\"a\tb\"",
+        "\u{FEFF}name\tcategory\tdescription\nRex\tDogs\ta; b, c",
+    ] {
+        let page = preview(&mut clerk, lines).await.expect(200);
+        let rows = rows(&page);
+        assert!(
+            rows.len() == 1 && rows[0].contains("Rex Dogs"),
+            "{lines}: {rows:?}"
+        );
+    }
+    let lines = "Rex;Dogs,Mix";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    assert!(
+        page.text.contains("<option value=\"semicolon\" selected"),
+        "{page:?}"
+    );
+    let form = [("lines", lines), ("separator", "comma")];
+    let page = clerk.post("/add/preview", &form).await.expect(422);
+    assert!(page.text.contains("There is no category “Mix”"), "{page:?}");
+    assert!(
+        page.text.contains("<option value=\"comma\" selected"),
+        "{page:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_heading_that_can_be_two_columns_is_refused_with_both() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let renamed = "UPDATE fields SET label = 'Coat' WHERE name IN ('colour', 'breed')";
+    shop.database().execute(renamed, []).unwrap();
+    let lines = "name\tcategory\tcoat\nRex\tDogs\tred";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    assert!(
+        page.text
+            .contains("“coat” can be Coat (field.breed) or Coat (field.colour). Choose which."),
+        "{page:?}"
+    );
+    let form = [("lines", lines), ("column-3", "field.colour")];
+    clerk.post("/add/preview", &form).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_member_reads_tables_and_types_days_of_birth_in_the_own_language() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let language = [("language", "de")];
+    clerk.post("/account/language", &language).await.expect(303);
+    let lines =
+        "Tiername;Tierart;Geschlecht;Geburtsdatum;Status\nRex;Hunde;männl.;03/05/2024;Verfügbar";
+    let shown = rows(&preview(&mut clerk, lines).await.expect(200));
+    assert_eq!(shown, ["2 Rex Dog Male 3.\u{a0}Mai\u{a0}2024 Verfügbar OK"]);
+    for (born, expected) in [
+        ("2019", "2019-01-01"),
+        ("05/2019", "2019-05-01"),
+        ("03.05.24", "2024-05-03"),
+    ] {
+        let form = [("name", "Max"), ("category", "Dogs"), ("field.born", born)];
+        let page = clerk.post("/add", &form).await.expect(303);
+        let id = page.next().rsplit('/').next().unwrap().parse().ok();
+        let pet = shop
+            .store
+            .get_store_pet(id.and_then(PetId::new).unwrap())
+            .await;
+        let pet = pet.unwrap().unwrap();
+        assert_eq!(
+            pet.fields.get("born"),
+            Some(&FieldValue::Text(expected.to_owned()))
+        );
+    }
 }

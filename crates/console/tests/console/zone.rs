@@ -215,7 +215,7 @@ async fn activity_is_searched_by_days_of_the_store_and_exported_in_its_time_zone
         lines
             .next()
             .unwrap()
-            .starts_with("time (Europe/Berlin),who,")
+            .starts_with("\u{FEFF}time (Europe/Berlin),who,")
     );
     assert!(
         lines.next().unwrap().starts_with("2026-12-02 00:30:00,Mo,"),
@@ -223,6 +223,14 @@ async fn activity_is_searched_by_days_of_the_store_and_exported_in_its_time_zone
     );
     let name = export.field("content-disposition");
     assert!(name.contains("petstore-activity-2026-12-02.csv"), "{name}");
+    // Excel reads commas between cells only in languages with a decimal point.
+    for language in ["de", "fr", "es"] {
+        let form = [("language", language)];
+        manager.post("/account/language", &form).await.expect(303);
+        let export = manager.get("/activity/export?animal=1").await.expect(200);
+        let header = "\u{FEFF}time (Europe/Berlin);who;";
+        assert!(export.text.starts_with(header), "{export:?}");
+    }
 }
 
 #[tokio::test]

@@ -296,8 +296,6 @@ impl FieldSet {
         }
 
         let filter = match field.parse_cell(text) {
-            // An integer has one spelling, as in every parameter.
-            RequestedValue::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
             RequestedValue::Set(value) if field.kind.allows(&value) => {
                 ValueFilter::new(field, &value)
             }

@@ -7,7 +7,10 @@ use std::fmt;
 use jiff::civil::Date;
 
 use super::{Decimal, whole_key};
-use crate::{text::readable::is_ignored_by_fonts, words::words};
+use crate::{
+    text::{parse_integer, readable::is_ignored_by_fonts},
+    words::words,
+};
 
 /// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash, because an index of
 /// PostgreSQL has no room for it.
@@ -87,7 +90,7 @@ impl FieldKind {
     /// is no integer or no boolean. See [`FieldKind::allows`] for the other rules.
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {
-            Self::Integer => text.parse().ok().map(FieldValue::Integer),
+            Self::Integer => parse_integer(text).map(FieldValue::Integer),
             Self::Boolean => text.parse().ok().map(FieldValue::Boolean),
             _ => Some(FieldValue::Text(text.to_owned())),
         }

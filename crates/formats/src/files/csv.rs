@@ -1,30 +1,34 @@
-//! The reader of CSV (RFC 4180) with a header, in UTF-8.
+//! The reader of CSV (RFC 4180) with a header, in UTF-8. Its fields can also be separated by semicolons or tabs.
 
 use std::{cell::Cell, io, rc::Rc, str};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
-use jiff::Timestamp;
 use petstore_domain::{
     NewPet, PetId, PetStatus,
-    store_area::{FieldDefinition, FieldPatch, FieldValue, RequestedValue, is_shortened_number},
-    text::{comparison_key, parse_integer},
+    store_area::{FieldPatch, FieldValue, RequestedValue},
 };
 
 use super::{
-    header::{Columns, FieldColumn, Headings},
+    cell_values::parse_value,
+    column_assignment::FieldColumn,
+    header::{Columns, CsvOptions},
+    headings::KnownHeadings,
+    quotes::is_well_quoted,
     row::{
-        InvalidRow, RawRow, ReadError, Row, Rows, find_category, invalid_category_id, invalid_id,
+        InvalidRow, RawRow, ReadError, Row, Rows, SPECIES, invalid_category_id, invalid_id,
         invalid_status, parse_name, quote_beginning,
     },
     source::{self, BoundedReader, MAX_ROW_BYTES, Source},
+    table_rows::TableStart,
+    table_start::find_start,
 };
-use crate::json::members::importable;
+use crate::{
+    cells::{parse_integer_cell, trim_cell},
+    json::members::importable,
+};
 
 /// The length of the buffer of a reader or writer, in bytes.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
-
-/// The byte order mark, which some programs write at the beginning of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A reader of the rows of a CSV file.
 pub(super) struct CsvRows<'s> {
@@ -34,7 +38,9 @@ pub(super) struct CsvRows<'s> {
     allowance: Rc<Cell<u64>>,
     /// The record that was read last.
     record: ByteRecord,
+    start: TableStart,
     columns: Columns,
+    options: CsvOptions,
 }
 
 impl<'s> CsvRows<'s> {
@@ -42,23 +48,30 @@ impl<'s> CsvRows<'s> {
     pub(super) fn open(
         source: &'s Source,
         with_ids: bool,
-        headings: &Headings,
+        options: &CsvOptions,
     ) -> Result<Self, ReadError> {
+        let known = KnownHeadings::new(&options.fields, options.words);
+        let is_heading = |text: &str| known.is_known(text) || options.maps(text);
+        let start = find_start(&source.first_lines()?, options.separator, &is_heading);
+
         let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
         let reader = ReaderBuilder::new()
             .has_headers(false)
+            .delimiter(start.separator.byte())
             // `Columns` checks the number of fields, with a better message.
             .flexible(true)
             .buffer_capacity(BUFFER_BYTES)
-            .from_reader(source.reader(&allowance));
+            .from_reader(source.reader(start.position as u64, &allowance));
         let mut rows = Self {
             source,
             reader,
             allowance,
             record: ByteRecord::new(),
+            start,
             columns: Columns::default(),
+            options: options.clone(),
         };
-        match rows.read_header(with_ids, headings)? {
+        match rows.read_header(with_ids, &known)? {
             Ok(columns) => {
                 rows.columns = columns;
                 Ok(rows)
@@ -74,23 +87,40 @@ impl<'s> CsvRows<'s> {
     fn read_header(
         &mut self,
         with_ids: bool,
-        headings: &Headings,
+        known: &KnownHeadings,
     ) -> Result<Result<Columns, String>, ReadError> {
-        if !self.read_record()? {
-            let reason =
-                "the file is empty; its first line must be a header such as name,categoryId,status";
-            return Ok(Err(reason.to_owned()));
+        loop {
+            if !self.read_record()? {
+                let reason = "the file is empty; its first line must be a header such as \
+                              name,categoryId,status";
+                return Ok(Err(reason.to_owned()));
+            }
+            if !self.is_blank() {
+                break;
+            }
         }
         if !self.is_well_formed()? {
             return Ok(Err(INVALID_QUOTES.to_owned()));
         }
-        Ok(Columns::from_header(&self.record, with_ids, headings))
+        let mut headings = Vec::new();
+        for heading in &self.record {
+            match str::from_utf8(heading) {
+                Ok(heading) => headings.push(heading),
+                Err(_) => return Ok(Err(format!("the header {NOT_UTF8}"))),
+            }
+        }
+        Ok(Columns::from_header(
+            &headings,
+            with_ids,
+            &self.options,
+            known,
+        ))
     }
 
     /// Reads the next record, if there is one.
     fn read_record(&mut self) -> Result<bool, ReadError> {
         self.allowance.set(MAX_ROW_BYTES);
-        let line = self.reader.position().line();
+        let line = self.reader.position().line() + self.lines_before();
         let error = match self.reader.read_byte_record(&mut self.record) {
             Ok(has_record) => return Ok(has_record),
             Err(error) => error.into_kind(),
@@ -110,8 +140,21 @@ impl<'s> CsvRows<'s> {
 
     /// Returns the positions in the file at which the record begins and ends, with the line ends around it.
     fn extent(&self) -> (u64, u64) {
+        let offset = self.start.position as u64;
         let start = self.record.position().map_or(0, csv::Position::byte);
-        (start, self.reader.position().byte())
+        (offset + start, offset + self.reader.position().byte())
+    }
+
+    /// Returns the number of lines before the text that the reader reads, such as `sep=;`.
+    fn lines_before(&self) -> u64 {
+        self.start.line as u64 - 1
+    }
+
+    /// Whether the record has no content. A spreadsheet also writes rows that look empty.
+    fn is_blank(&self) -> bool {
+        self.record
+            .iter()
+            .all(|cell| str::from_utf8(cell).is_ok_and(|cell| trim_cell(cell).is_empty()))
     }
 
     /// Whether the record follows RFC 4180. The reader also accepts quotes in other places, and
@@ -126,32 +169,29 @@ impl<'s> CsvRows<'s> {
         if is_unquoted && !self.record.as_slice().contains(&b'"') {
             return Ok(true);
         }
-        Ok(is_well_quoted(&self.raw_row()?.text))
+        Ok(is_well_quoted(
+            &self.raw_row()?.text,
+            self.start.separator.byte(),
+        ))
     }
 
     /// Returns the animal in the record, or the problems of its cells.
     fn row(&self) -> Result<Row, InvalidRow> {
+        self.check_shape()?;
         let columns = &self.columns;
-        let field_count = self.record.len();
-        let column_count = columns.headings.len();
-        if field_count != column_count {
-            return Err(InvalidRow::new(format!(
-                "the row has {field_count} fields, and the header {column_count}"
-            )));
-        }
-
         let mut problems = InvalidRow::default();
         let name = self.read_cell(columns.name, &mut problems, |text| {
-            parse_name(text.to_owned())
+            // A file with ids is a copy of a catalogue, whose names stay as they are.
+            let name = if columns.id.is_some() {
+                text
+            } else {
+                trim_cell(text)
+            };
+            parse_name(name.to_owned())
         });
-        let category_id = self.read_cell(columns.category, &mut problems, |text| {
-            match &columns.labels {
-                Some(labels) => find_category(labels, text),
-                None => parse_integer(text).ok_or_else(|| invalid_category_id(text)),
-            }
-        });
+        let category_id = self.read_category(&mut problems);
         let status = match columns.status {
-            Some(column) => self.read_cell(column, &mut problems, parse_status),
+            Some(column) => self.read_cell(column, &mut problems, |text| self.parse_status(text)),
             None => PetStatus::default(),
         };
         let id = match columns.id {
@@ -160,7 +200,9 @@ impl<'s> CsvRows<'s> {
         };
         let mut fields = FieldPatch::new();
         for FieldColumn { position, field } in &columns.fields {
-            let value = self.read_cell(*position, &mut problems, |text| parse_value(field, text));
+            let value = self.read_cell(*position, &mut problems, |text| {
+                parse_value(field, text, self.options.cell_reader())
+            });
             if let Some(value) = value {
                 let name = field.name.as_str().to_owned();
                 fields.insert(name, RequestedValue::Set(value));
@@ -175,6 +217,98 @@ impl<'s> CsvRows<'s> {
         problems.into_result(Row::Pet { id, pet, fields })
     }
 
+    /// Checks that the record has as many cells as the header, apart from empty cells at its end, and that cells without a
+    /// heading are empty.
+    fn check_shape(&self) -> Result<(), InvalidRow> {
+        let field_count = self.record.len();
+        let column_count = self.columns.headings.len();
+        let mut surplus_columns = column_count..field_count;
+        if field_count < column_count || surplus_columns.any(|column| self.has_content(column)) {
+            return Err(InvalidRow::new(format!(
+                "the row has {field_count} fields, and the header {column_count}"
+            )));
+        }
+        for column in &self.columns.blank {
+            if self.has_content(*column) {
+                return Err(InvalidRow::new(format!(
+                    "column {} has a value and no heading; give it one, or add \
+                     --ignore-unknown-columns",
+                    column + 1
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn has_content(&self, column: usize) -> bool {
+        let cell = self.record.get(column).unwrap_or_default();
+        str::from_utf8(cell).map_or(true, |cell| !trim_cell(cell).is_empty())
+    }
+
+    /// Returns the category of the animal: as its cell says, or else the category of its species.
+    fn read_category(&self, problems: &mut InvalidRow) -> i64 {
+        let categories = &self.options.categories;
+        let species = self.species();
+        let species_category = species
+            .as_deref()
+            .and_then(|species| categories.of_species(species));
+        let Some(column) = self.columns.category else {
+            let category = species_category.ok_or_else(|| {
+                let reason = match species {
+                    Some(species) => format!(
+                        "is {}, whose category is not certain; add a column category",
+                        quote_beginning(&species)
+                    ),
+                    None => "is missing or invalid, and decides the category".to_owned(),
+                };
+                InvalidRow::in_column(self.field_column(SPECIES), reason)
+            });
+            return problems.take(category);
+        };
+
+        let is_species = self.species_column() == Some(column);
+        self.read_cell(column, problems, |text| {
+            let text = trim_cell(text);
+            let category = if self.columns.has_labels {
+                categories.find(text)
+            } else {
+                parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
+            };
+            match species_category {
+                Some(id) if text.is_empty() || is_species => category.or(Ok(id)),
+                _ => category,
+            }
+        })
+    }
+
+    fn species_column(&self) -> Option<usize> {
+        let mut fields = self.columns.fields.iter();
+        let column = fields.find(|column| column.field.name.as_str() == SPECIES)?;
+        Some(column.position)
+    }
+
+    /// Returns the species of the animal, if its cell has a valid one.
+    fn species(&self) -> Option<String> {
+        let mut fields = self.columns.fields.iter();
+        let column = fields.find(|column| column.field.name.as_str() == SPECIES)?;
+        let cell = str::from_utf8(self.record.get(column.position)?).ok()?;
+        match parse_value(&column.field, cell, self.options.cell_reader()) {
+            Ok(Some(FieldValue::Text(species))) => Some(species),
+            _ => None,
+        }
+    }
+
+    /// Parses a status by its name or a word for it, in any case. An empty cell is the default.
+    fn parse_status(&self, text: &str) -> Result<PetStatus, String> {
+        if trim_cell(text).is_empty() {
+            return Ok(PetStatus::default());
+        }
+        self.options
+            .words
+            .find_status(text)
+            .ok_or_else(|| invalid_status(text))
+    }
+
     /// Returns the value in a cell of the record, which `parse` returns. See [`InvalidRow::take`] for its problem.
     fn read_cell<T: Default>(
         &self,
@@ -185,7 +319,7 @@ impl<'s> CsvRows<'s> {
         let bytes = self.record.get(column).unwrap_or_default();
         let value = match str::from_utf8(bytes) {
             Ok(text) => parse(text),
-            Err(_) => Err("is not UTF-8".to_owned()),
+            Err(_) => Err(NOT_UTF8.to_owned()),
         };
         problems.take(
             value.map_err(|reason| InvalidRow::in_column(&*self.columns.headings[column], reason)),
@@ -196,58 +330,32 @@ impl<'s> CsvRows<'s> {
 /// The problem of a record that does not follow RFC 4180.
 const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
 
-/// Parses a status in any case. An empty cell is the default.
-fn parse_status(text: &str) -> Result<PetStatus, String> {
-    if text.is_empty() {
-        return Ok(PetStatus::default());
-    }
-    comparison_key(text)
-        .parse()
-        .map_err(|_| invalid_status(text))
-}
+/// The problem of a text in another encoding. Excel saves `CSV` in that of Windows.
+const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
 
 fn parse_id(text: &str) -> Result<PetId, String> {
-    parse_integer(text)
+    parse_integer_cell(text)
         .and_then(importable)
         .and_then(PetId::new)
         .ok_or_else(|| invalid_id(text))
 }
 
-/// Parses a value of a field; `None` for an empty cell. The import checks later which days are in the future.
-fn parse_value(field: &FieldDefinition, text: &str) -> Result<Option<FieldValue>, String> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    if field.is_unique && is_shortened_number(text) {
-        return Err(shortened_number_problem(text));
-    }
-    let requested = field.resolve_choice(field.parse_cell(text));
-    match field.validate(&requested, Timestamp::MAX) {
-        Some(value) => Ok(Some(value)),
-        None => Err(format!(
-            "{}, but was {}",
-            field.rule(),
-            quote_beginning(text)
-        )),
-    }
-}
-
 impl Rows for CsvRows<'_> {
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
-        if !self.read_record()? {
-            return Ok(None);
+        while self.read_record()? {
+            if !self.is_well_formed()? {
+                return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));
+            }
+            if !self.is_blank() {
+                return Ok(Some(self.row()));
+            }
         }
-        if self.is_well_formed()? {
-            Ok(Some(self.row()))
-        } else {
-            Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))))
-        }
+        Ok(None)
     }
 
     fn raw_row(&self) -> io::Result<RawRow> {
         let (start, end) = self.extent();
-        let bytes = self.source.bytes(start, end)?;
-        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+        let text = self.source.bytes(start, end)?;
 
         let row_start = text
             .iter()
@@ -261,7 +369,9 @@ impl Rows for CsvRows<'_> {
         // The reader's line number does not count line ends that it skipped before the row.
         let skipped_text = text[..row_start].split(|&byte| byte == b'\n');
         let skipped_lines = skipped_text.count() as u64 - 1;
-        let line = self.record.position().map_or(1, csv::Position::line) + skipped_lines;
+        let line = self.record.position().map_or(1, csv::Position::line)
+            + skipped_lines
+            + self.lines_before();
         Ok(RawRow {
             line,
             text: text[row_start..row_end].to_vec(),
@@ -288,63 +398,16 @@ impl Rows for CsvRows<'_> {
         }
     }
 
+    fn needs_species_categories(&self) -> bool {
+        let is_species = self.columns.category == self.species_column();
+        self.species_column().is_some() && (self.columns.has_labels || is_species)
+    }
+
     fn bytes_read(&self) -> u64 {
-        self.reader.position().byte()
+        self.start.position as u64 + self.reader.position().byte()
     }
 }
 
 fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
-}
-
-/// Returns the problem of a number that a spreadsheet has shortened.
-fn shortened_number_problem(text: &str) -> String {
-    format!(
-        "has a number that a spreadsheet has shortened, so that its last digits are lost: {}; in the \
-         spreadsheet, format the column as a number without decimals, and save the file again",
-        quote_beginning(text)
-    )
-}
-
-/// Whether every quote of a record encloses a field, or is doubled within a quoted field (RFC 4180,
-/// section 2, rules 5 to 7). This is so in `"a ""b""",c`, and not in `a "b",c`.
-fn is_well_quoted(record: &[u8]) -> bool {
-    let mut unread = record;
-    loop {
-        let after_field = match unread.strip_prefix(b"\"") {
-            Some(content) => after_closing_quote(content),
-            None => after_unquoted_field(unread),
-        };
-        match after_field {
-            Some([]) => return true,
-            Some([b',', next_field @ ..]) => unread = next_field,
-            _ => return false,
-        }
-    }
-}
-
-/// Returns the bytes after a field without quotes; `None` if it has a quote.
-fn after_unquoted_field(text: &[u8]) -> Option<&[u8]> {
-    let end = text
-        .iter()
-        .position(|&byte| byte == b',')
-        .unwrap_or(text.len());
-    let (field, after_field) = text.split_at(end);
-    if field.contains(&b'"') {
-        return None;
-    }
-    Some(after_field)
-}
-
-/// Returns the bytes after the quote that closes a field, which begins with `content`; `None` if no quote closes it.
-fn after_closing_quote(content: &[u8]) -> Option<&[u8]> {
-    let mut unread = content;
-    loop {
-        let quote = unread.iter().position(|&byte| byte == b'"')?;
-        let after_quote = &unread[quote + 1..];
-        match after_quote.strip_prefix(b"\"") {
-            Some(after_doubled_quote) => unread = after_doubled_quote,
-            None => return Some(after_quote),
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The writer of CSV (RFC 4180) with a header, in UTF-8.
+//! The writers of CSV (RFC 4180) with a header, in UTF-8.
 
 use std::{
     borrow::Cow,
@@ -11,7 +11,21 @@ use petstore_domain::{PetRef, text::formulas::without_formulas};
 use super::{
     csv::BUFFER_BYTES,
     row::{CATEGORY_ID, ID, NAME, STATUS, Writer},
+    separator::{BYTE_ORDER_MARK, Separator},
 };
+
+/// Returns a writer of a file that a spreadsheet opens as a table: it begins with a byte order mark, without which Excel takes
+/// UTF-8 for another encoding.
+pub fn spreadsheet_writer<W: Write>(
+    mut out: W,
+    separator: Separator,
+) -> io::Result<csv::Writer<W>> {
+    out.write_all(BYTE_ORDER_MARK.as_bytes())?;
+    Ok(csv::WriterBuilder::new()
+        .buffer_capacity(BUFFER_BYTES)
+        .delimiter(separator.byte())
+        .from_writer(out))
+}
 
 /// A writer of a CSV file.
 pub struct CsvWriter<W: Write> {
@@ -23,22 +37,27 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Returns a writer, and writes the header.
     pub fn new(out: W) -> io::Result<Self> {
-        let mut writer = csv::WriterBuilder::new()
+        let writer = csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
             .from_writer(out);
+        Self::with_header(writer, |name| name.into())
+    }
+
+    /// Like [`Self::new`], but for a spreadsheet: see [`spreadsheet_writer`]. Changes names so that no spreadsheet reads
+    /// them as formulas. Such a file is not for an import.
+    pub fn for_spreadsheet(out: W, separator: Separator) -> io::Result<Self> {
+        Self::with_header(spreadsheet_writer(out, separator)?, without_formulas)
+    }
+
+    fn with_header(
+        mut writer: csv::Writer<W>,
+        convert_name: fn(&str) -> Cow<'_, str>,
+    ) -> io::Result<Self> {
         writer.write_record([ID, NAME, CATEGORY_ID, STATUS])?;
         Ok(Self {
             writer,
-            convert_name: |name| name.into(),
+            convert_name,
         })
-    }
-
-    /// Like [`Self::new`], but for a spreadsheet: changes names so that no spreadsheet reads them
-    /// as formulas. Such a file is not for an import.
-    pub fn for_spreadsheet(out: W) -> io::Result<Self> {
-        let mut writer = Self::new(out)?;
-        writer.convert_name = without_formulas;
-        Ok(writer)
     }
 }
 

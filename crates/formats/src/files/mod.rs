@@ -4,28 +4,42 @@
 //! Reading takes constant memory, and is strict: input that is ambiguous, or that would lose data,
 //! is rejected with the reason.
 
+mod categories;
+mod cell_values;
+mod column_assignment;
 mod csv;
 mod csv_writer;
 mod header;
+mod headings;
+mod mapping;
 mod ndjson;
+mod quotes;
 mod resources;
 mod row;
 mod seen_ids;
+mod separator;
 mod source;
 mod table;
+mod table_rows;
+mod table_start;
 
 use std::{ffi::OsStr, path::Path};
 
 use petstore_domain::words::words;
 
 pub use self::{
-    csv_writer::CsvWriter,
-    header::{Headings, Mapping},
+    categories::Categories,
+    csv_writer::{CsvWriter, spreadsheet_writer},
+    header::CsvOptions,
+    headings::{AmbiguousHeading, KnownHeadings},
+    mapping::Mapping,
     ndjson::NdjsonWriter,
-    row::{InvalidRow, Labels, RawRow, ReadError, Row, Rows, Writer, add_label, quote_beginning},
+    row::{InvalidRow, RawRow, ReadError, Row, Rows, Writer, quote_beginning},
     seen_ids::{KeyHolder, SeenIds},
+    separator::Separator,
     source::Source,
-    table::{Table, TableLimits, TableProblem, TableRow, read_table},
+    table::{Table, read_table},
+    table_rows::{TableLimits, TableProblem, TableRow},
 };
 
 words! {
@@ -51,16 +65,16 @@ impl Format {
     }
 }
 
-/// Returns a reader of the rows of a file from its beginning, with identifiers if `with_ids` is set. Only CSV has
-/// headings.
+/// Returns a reader of the rows of a file from its beginning, with identifiers if `with_ids` is set. The options are for
+/// CSV.
 pub fn read<'s>(
     source: &'s Source,
     format: Format,
     with_ids: bool,
-    headings: &Headings,
+    options: &CsvOptions,
 ) -> Result<Box<dyn Rows + 's>, ReadError> {
     match format {
-        Format::Csv => Ok(Box::new(csv::CsvRows::open(source, with_ids, headings)?)),
+        Format::Csv => Ok(Box::new(csv::CsvRows::open(source, with_ids, options)?)),
         Format::Ndjson => Ok(Box::new(ndjson::NdjsonRows::open(source, with_ids)?)),
     }
 }

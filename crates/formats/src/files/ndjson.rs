@@ -120,7 +120,7 @@ fn read_fields(value: &RawValue) -> Result<FieldPatch, String> {
 impl<'s> NdjsonRows<'s> {
     pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
         let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(&allowance));
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(0, &allowance));
         let byte_order_mark = "\u{FEFF}".as_bytes();
         if reader.fill_buf()?.starts_with(byte_order_mark) {
             reader.consume(byte_order_mark.len());

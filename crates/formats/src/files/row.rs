@@ -2,12 +2,11 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::{collections::BTreeMap, fmt, io, ops::ControlFlow};
+use std::{fmt, io};
 
 use petstore_domain::{
     NewPet, PetId, PetName, PetRef, PetStatus,
     store_area::{FieldDefinition, FieldPatch, Profile, Resource},
-    text::comparison_key,
 };
 
 use crate::json::members::UP_TO_HIGHEST_IMPORTED;
@@ -148,6 +147,11 @@ pub trait Rows {
         None
     }
 
+    /// Whether the species of animals can decide their categories.
+    fn needs_species_categories(&self) -> bool {
+        false
+    }
+
     fn bytes_read(&self) -> u64;
 }
 
@@ -164,6 +168,7 @@ pub(super) const NAME: &str = "name";
 pub(super) const CATEGORY_ID: &str = "categoryId";
 pub(super) const CATEGORY: &str = "category";
 pub(super) const STATUS: &str = "status";
+pub(super) const SPECIES: &str = "species";
 pub(super) const FIELDS: &str = "fields";
 
 /// Returns the name of an animal, or the problem of the text.
@@ -172,52 +177,6 @@ pub(super) fn parse_name(text: String) -> Result<PetName, String> {
         return Err(format!("is longer than {} bytes", PetName::MAX_LENGTH));
     }
     PetName::new(text).ok_or_else(|| "must not contain U+0000".to_owned())
-}
-
-/// The categories of a store by their labels in lower case. Empty if there are too many for memory.
-pub type Labels = BTreeMap<String, Vec<i64>>;
-
-/// The maximum number of labels in memory.
-const MAX_LABELS: usize = 10_000;
-
-/// Adds a category. Clears the labels and breaks if there are too many.
-pub fn add_label(labels: &mut Labels, id: i64, label: &str) -> ControlFlow<()> {
-    labels.entry(comparison_key(label)).or_default().push(id);
-    if labels.len() <= MAX_LABELS {
-        return ControlFlow::Continue(());
-    }
-    labels.clear();
-    ControlFlow::Break(())
-}
-
-/// Returns the category with this label, or the problem of the label.
-pub(super) fn find_category(labels: &Labels, label: &str) -> Result<i64, String> {
-    const ADVICE: &str = "use a column categoryId with numbers";
-    let quoted_label = quote_beginning(label);
-    let categories = labels
-        .get(&comparison_key(label))
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    match categories {
-        [id] => Ok(*id),
-        [first, second, ..] => Err(format!(
-            "{quoted_label} is the label of the categories {first} and {second}; {ADVICE}"
-        )),
-        [] if labels.is_empty() => Err(format!(
-            "must be the label of a category, but there are none, or too many; {ADVICE}"
-        )),
-        [] => {
-            let examples: Vec<String> = labels
-                .keys()
-                .take(10)
-                .map(|label| quote_beginning(label))
-                .collect();
-            Err(format!(
-                "must be a label of a category, such as {}, but was {quoted_label}",
-                examples.join(", ")
-            ))
-        }
-    }
 }
 
 /// Returns the problem of a text that is no category.

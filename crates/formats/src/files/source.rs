@@ -15,6 +15,9 @@ use std::{
 /// quote turns the remaining file into one row.
 pub(crate) const MAX_ROW_BYTES: u64 = 1 << 20;
 
+/// The length of the beginning by which a reader knows the format, in bytes.
+const BEGINNING_BYTES: u64 = 64 << 10;
+
 /// A file, or a copy of input that can be read only once.
 pub struct Source {
     file: File,
@@ -79,12 +82,24 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Returns a reader from the beginning. It fails with `RowTooLong` when `allowance` is used up;
+    /// Returns the first lines, as many as a reader needs to know the format.
+    pub(super) fn first_lines(&self) -> io::Result<String> {
+        let mut bytes = self.bytes(0, self.length.min(BEGINNING_BYTES))?;
+        let last_line_end = bytes.iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
+        if self.length > BEGINNING_BYTES
+            && let Some(last_line_end) = last_line_end
+        {
+            bytes.truncate(last_line_end);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Returns a reader from this position on. It fails with `RowTooLong` when `allowance` is used up;
     /// the caller refills it before each row.
-    pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> BoundedReader<'_> {
+    pub(super) fn reader(&self, start: u64, allowance: &Rc<Cell<u64>>) -> BoundedReader<'_> {
         BoundedReader {
             file: &self.file,
-            offset: 0,
+            offset: start,
             allowance: Rc::clone(allowance),
         }
     }

@@ -1,26 +1,10 @@
-//! Tables that a person pastes: the copied cells of a spreadsheet, or the text of a file with commas or semicolons.
-//!
-//! A spreadsheet puts tabs between cells. It quotes a copied cell only if the cell has a tab, a line end or a quote
-//! that it doubles, and many programs do not even double quotes. So a quote at the beginning of a cell is mostly text:
-//! `"Lucky" Luke⇥Dogs` has the cells `"Lucky" Luke` and `Dogs`. In a file with another separator, quotes follow RFC
-//! 4180, as in an import.
+//! Tables that a person pastes: the copied cells of a spreadsheet, or the text of a file.
 
-/// The characters that can separate cells, besides a tab.
-const FILE_SEPARATORS: [u8; 2] = [b';', b','];
-
-const TAB: u8 = b'\t';
-
-/// A byte order mark, which some programs write at the beginning of a text.
-const BYTE_ORDER_MARK: char = '\u{FEFF}';
-
-/// The limits of the part of a table that is kept.
-#[derive(Debug, Clone, Copy)]
-pub struct TableLimits {
-    /// The number of rows that are kept, from the first one on.
-    pub rows: usize,
-    /// The number of cells of a row that are kept.
-    pub columns: usize,
-}
+use super::{
+    separator::Separator,
+    table_rows::{TableLimits, TableProblem, TableReader, TableRow},
+    table_start::find_start,
+};
 
 /// A table, without its empty rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,47 +13,30 @@ pub struct Table {
     pub rows: Vec<TableRow>,
     /// The number of all rows.
     pub row_count: usize,
-}
-
-/// A row of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableRow {
-    /// The position of its first byte in the text.
-    pub start: usize,
-    /// The number of its first line, from 1.
-    pub line: usize,
-    /// Its first cells, without space around them, as [`TableLimits`] allows.
-    pub cells: Vec<String>,
-    /// Whether a cell that is not kept has content.
-    pub has_more_cells: bool,
-    /// Whether the text of the row can also be several rows that begin and end with quotes. For example, the lines
-    /// `A⇥"Shy` and `B⇥Loud"` are one row with a quoted cell of two lines, or two rows.
-    pub is_ambiguous: bool,
-}
-
-/// The reason why a text is no table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableProblem {
-    /// A quote that is not closed, or that is inside a cell that is not quoted, in the row that begins with this line.
-    Quote {
-        /// The number of the line, from 1.
-        line: usize,
-    },
+    /// The character between the cells.
+    pub separator: Separator,
 }
 
 /// Reads the rows of a pasted text. All of the text is read, but only the rows and cells that `limits` allow are kept.
 ///
 /// `name,age` and `"Luke, Lucky",3` on the next line are two rows with two cells each, of which one is `Luke, Lucky`.
-pub fn read_table(text: &str, limits: TableLimits) -> Result<Table, TableProblem> {
-    let mut reader = TableReader::new(text);
+/// `chosen` is the separator that somebody chose; `is_heading` helps to find it otherwise: see [`find_start`].
+pub fn read_table(
+    text: &str,
+    limits: TableLimits,
+    chosen: Option<Separator>,
+    is_heading: &dyn Fn(&str) -> bool,
+) -> Result<Table, TableProblem> {
+    let start = find_start(text, chosen, is_heading);
+    let mut reader = TableReader::new(text, start);
     let mut table = Table {
         rows: Vec::new(),
         row_count: 0,
+        separator: start.separator,
     };
 
     while let Some(row) = reader.read_row(limits.columns)? {
-        let is_empty = row.cells.iter().all(String::is_empty) && !row.has_more_cells;
-        if is_empty {
+        if row.is_empty() {
             continue;
         }
         table.row_count += 1;
@@ -78,214 +45,6 @@ pub fn read_table(text: &str, limits: TableLimits) -> Result<Table, TableProblem
         }
     }
     Ok(table)
-}
-
-/// Returns the character between the cells: a tab if there is one; otherwise the character that the first line has
-/// outside of quotes. A text without any of them is one column of a spreadsheet.
-fn detect_separator(text: &str) -> u8 {
-    if text.as_bytes().contains(&TAB) {
-        return TAB;
-    }
-
-    let mut is_quoted = false;
-    let mut unquoted_bytes = Vec::new();
-    for byte in text.trim_start().bytes() {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\r' | b'\n' if !is_quoted => break,
-            _ if !is_quoted => unquoted_bytes.push(byte),
-            _ => {}
-        }
-    }
-
-    find_separator(&unquoted_bytes)
-        .or_else(|| find_separator(text.as_bytes()))
-        .unwrap_or(TAB)
-}
-
-fn find_separator(bytes: &[u8]) -> Option<u8> {
-    FILE_SEPARATORS
-        .into_iter()
-        .find(|separator| bytes.contains(separator))
-}
-
-/// A cell as it is in the text.
-struct RawCell<'t> {
-    /// The text between its quotes, or the whole text of a cell without quotes.
-    content: &'t str,
-    is_quoted: bool,
-    /// Its length in the text, in bytes.
-    length: usize,
-}
-
-/// A reader, which reads a text from its beginning to its end.
-struct TableReader<'t> {
-    text: &'t str,
-    separator: u8,
-    /// The position of the next byte.
-    position: usize,
-    /// The number of the line with the next byte, from 1.
-    line: usize,
-}
-
-impl<'t> TableReader<'t> {
-    fn new(text: &'t str) -> Self {
-        let content = text.trim_start_matches(BYTE_ORDER_MARK);
-        let position = text.len() - content.len();
-        Self {
-            text,
-            separator: detect_separator(content),
-            position,
-            line: 1,
-        }
-    }
-
-    fn unread_text(&self) -> &'t str {
-        &self.text[self.position..]
-    }
-
-    /// Reads the next row, also an empty one, and keeps its first cells.
-    fn read_row(&mut self, max_cells: usize) -> Result<Option<TableRow>, TableProblem> {
-        if self.unread_text().is_empty() {
-            return Ok(None);
-        }
-        let mut row = TableRow {
-            start: self.position,
-            line: self.line,
-            cells: Vec::new(),
-            has_more_cells: false,
-            is_ambiguous: false,
-        };
-        let mut has_wide_cell = false;
-
-        loop {
-            let cell = self
-                .raw_cell()
-                .ok_or(TableProblem::Quote { line: row.line })?;
-            self.position += cell.length;
-            if cell.is_quoted {
-                self.line += count_line_ends(cell.content);
-                has_wide_cell |= cell.content.as_bytes().contains(&self.separator);
-            }
-            if row.cells.len() < max_cells {
-                row.cells.push(cell.text());
-            } else {
-                row.has_more_cells |= !cell.content.trim().is_empty();
-            }
-            match self.unread_text().as_bytes().first() {
-                Some(&byte) if byte == self.separator => self.position += 1,
-                _ => break,
-            }
-        }
-
-        let row_text = &self.text[row.start..self.position];
-        row.is_ambiguous = self.separator == TAB && has_wide_cell && has_equal_lines(row_text);
-        self.pass_line_end();
-        Ok(Some(row))
-    }
-
-    /// Returns the next cell; `None` if its quotes are wrong.
-    fn raw_cell(&self) -> Option<RawCell<'t>> {
-        if let Some(cell) = self.quoted_cell() {
-            return Some(cell);
-        }
-        let unread_text = self.unread_text();
-        let length = unread_text
-            .bytes()
-            .position(|byte| self.ends_cell(byte))
-            .unwrap_or(unread_text.len());
-        let content = &unread_text[..length];
-        let is_text = self.separator == TAB || !content.contains('"');
-        is_text.then_some(RawCell {
-            content,
-            is_quoted: false,
-            length,
-        })
-    }
-
-    /// Returns the next cell if it is quoted.
-    fn quoted_cell(&self) -> Option<RawCell<'t>> {
-        let inner = self.unread_text().strip_prefix('"')?;
-        let content = &inner[..closing_quote(inner)?];
-        let length = content.len() + 2;
-        let ends = match self.unread_text().as_bytes().get(length) {
-            Some(&byte) => self.ends_cell(byte),
-            None => true,
-        };
-        let needs_quotes = content.contains(['\t', '\r', '\n', '"']);
-        let is_quoted = ends && (needs_quotes || self.separator != TAB);
-        is_quoted.then_some(RawCell {
-            content,
-            is_quoted,
-            length,
-        })
-    }
-
-    fn ends_cell(&self, byte: u8) -> bool {
-        byte == self.separator || is_line_end(byte)
-    }
-
-    /// Passes a line end, if it is next: LF, CR LF or CR.
-    fn pass_line_end(&mut self) {
-        let length = match self.unread_text().as_bytes() {
-            [b'\r', b'\n', ..] => 2,
-            [b'\r' | b'\n', ..] => 1,
-            _ => 0,
-        };
-        self.position += length;
-        self.line += length.min(1);
-    }
-}
-
-impl RawCell<'_> {
-    /// Returns the value of the cell.
-    fn text(&self) -> String {
-        if self.is_quoted {
-            self.content.replace("\"\"", "\"").trim().to_owned()
-        } else {
-            self.content.trim().to_owned()
-        }
-    }
-}
-
-fn is_line_end(byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n')
-}
-
-/// Returns the position of the first quote that is not doubled: 4 in `5"" "`.
-fn closing_quote(text: &str) -> Option<usize> {
-    let mut quotes = text
-        .bytes()
-        .enumerate()
-        .filter(|(_, byte)| *byte == b'"')
-        .peekable();
-    while let Some((position, _)) = quotes.next() {
-        if quotes.next_if(|(next, _)| *next == position + 1).is_none() {
-            return Some(position);
-        }
-    }
-    None
-}
-
-/// Returns the number of line ends of a text: LF, CR LF or CR.
-fn count_line_ends(text: &str) -> usize {
-    let pairs = text.matches("\r\n").count();
-    text.bytes().filter(|byte| is_line_end(*byte)).count() - pairs
-}
-
-/// Whether a row has several lines, each with the same number of tabs, which is not 0: each can be a row.
-fn has_equal_lines(row: &str) -> bool {
-    let tab_counts: Vec<usize> = row
-        .split(['\r', '\n'])
-        .filter(|line| !line.is_empty())
-        .map(|line| line.matches('\t').count())
-        .collect();
-    let [first_count, other_counts @ ..] = &tab_counts[..] else {
-        return false;
-    };
-    *first_count > 0
-        && !other_counts.is_empty()
-        && other_counts.iter().all(|count| count == first_count)
 }
 
 #[cfg(test)]

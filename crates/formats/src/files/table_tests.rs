@@ -9,8 +9,12 @@ const LIMITS: TableLimits = TableLimits {
     columns: 5,
 };
 
+fn read(text: &str) -> Result<Table, TableProblem> {
+    read_table(text, LIMITS, None, &|_| false)
+}
+
 fn cells(text: &str) -> Vec<Vec<String>> {
-    let table = read_table(text, LIMITS).unwrap();
+    let table = read(text).unwrap();
     table.rows.into_iter().map(|row| row.cells).collect()
 }
 
@@ -45,11 +49,7 @@ fn between_commas_quotes_follow_rfc_4180_or_the_line_is_named() {
         ("A;\"b\"c", 1),
         ("A,\"\n\"\nB,\"", 3),
     ] {
-        assert_eq!(
-            read_table(text, LIMITS),
-            Err(TableProblem::Quote { line }),
-            "{text:?}"
-        );
+        assert_eq!(read(text), Err(TableProblem::Quote { line }), "{text:?}");
     }
 }
 
@@ -68,6 +68,36 @@ fn the_first_line_decides_between_a_comma_and_a_semicolon() {
 }
 
 #[test]
+fn the_separator_is_the_one_that_makes_a_table_of_the_text() {
+    for (text, first_row) in [
+        (
+            "name,category,description (max; 200)\nRex,Dogs,x",
+            vec!["name", "category", "description (max; 200)"],
+        ),
+        (
+            "name,note (a; b)\nRex,x\nLuna,y\n",
+            vec!["name", "note (a; b)"],
+        ),
+        ("Name;Preis, EUR\nRex;249,50\n", vec!["Name", "Preis, EUR"]),
+        (
+            "a;\"one\ttwo\";c\nd;e;f\ng;h;i\n",
+            vec!["a", "one\ttwo", "c"],
+        ),
+        ("sep=;\r\nname;a,b,c\r\nRex;1\r\n", vec!["name", "a,b,c"]),
+        ("\u{FEFF}SEP=\t\nname,a\tb\n", vec!["name,a", "b"]),
+        ("\"sep=,\"\nname,a;b;c\n", vec!["name", "a;b;c"]),
+        ("sep=,,\nname,a;b;c\n", vec!["name", "a;b;c"]),
+    ] {
+        assert_eq!(cells(text)[0], first_row, "{text:?}");
+    }
+    let known = |heading: &str| ["name", "note (a; b)"].contains(&heading);
+    let table = read_table("name,note (a; b)\nRex,x; y", LIMITS, None, &known).unwrap();
+    assert_eq!(table.separator, Separator::Comma);
+    let table = read_table("sep=;\na;b,c", LIMITS, Some(Separator::Comma), &known).unwrap();
+    assert_eq!((table.rows[0].line, &*table.rows[0].cells[0]), (2, "a;b"));
+}
+
+#[test]
 fn a_quoted_cell_that_can_be_several_rows_is_ambiguous() {
     for (text, is_ambiguous) in [
         ("A\t\"Shy\nB\tLoud\"", true),
@@ -76,7 +106,7 @@ fn a_quoted_cell_that_can_be_several_rows_is_ambiguous() {
         ("A\t\"one\ttwo\"", false),
         ("A\t\"one\ttwo\nthree\"", false),
     ] {
-        let table = read_table(text, LIMITS).unwrap();
+        let table = read(text).unwrap();
         assert_eq!(table.rows[0].is_ambiguous, is_ambiguous, "{text:?}");
     }
 }
@@ -92,12 +122,13 @@ fn a_text_without_content_has_no_row() {
         "\r\n",
         "\u{FEFF}\u{FEFF}\n",
     ] {
-        let table = read_table(text, LIMITS).unwrap();
+        let table = read(text).unwrap();
         assert_eq!(
             table,
             Table {
                 rows: Vec::new(),
-                row_count: 0
+                row_count: 0,
+                separator: table.separator,
             },
             "{text:?}"
         );
@@ -107,7 +138,7 @@ fn a_text_without_content_has_no_row() {
 #[test]
 fn each_row_knows_its_first_line_and_byte() {
     let text = "\u{FEFF}a\tb\r\n\r\n\"c\nd\"\te\rf\tg";
-    let table = read_table(text, LIMITS).unwrap();
+    let table = read(text).unwrap();
     let places: Vec<_> = table
         .rows
         .iter()
@@ -124,7 +155,7 @@ fn what_is_above_the_limits_is_counted_and_not_kept() {
         "\t".repeat(9),
         "a\tb\n".repeat(30)
     );
-    let table = read_table(&text, LIMITS).unwrap();
+    let table = read(&text).unwrap();
     assert_eq!((table.rows.len(), table.row_count), (10, 31));
     assert_eq!(
         (table.rows[0].cells.len(), table.rows[0].has_more_cells),

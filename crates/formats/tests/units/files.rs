@@ -1,7 +1,10 @@
 //! The formats of files.
 
+use jiff::civil::date;
+use petstore_domain::store_area::Language;
 use petstore_domain::{PetId, PetRef, PetStatus};
-use petstore_formats::files::{CsvWriter, Format, Headings, Source, Writer, read};
+use petstore_formats::files::{CsvOptions, CsvWriter, Format, Separator, Source, Writer, read};
+use petstore_languages::table_words;
 
 #[test]
 fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
@@ -24,7 +27,7 @@ fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
         ("", ""),
     ] {
         let mut file = Vec::new();
-        let mut writer = CsvWriter::for_spreadsheet(&mut file).unwrap();
+        let mut writer = CsvWriter::for_spreadsheet(&mut file, Separator::Semicolon).unwrap();
         let (id, status) = (PetId::new(1).unwrap(), PetStatus::Available);
         writer
             .write(PetRef {
@@ -36,7 +39,10 @@ fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
             .unwrap();
         writer.finish().unwrap();
         drop(writer);
-        let written = csv::Reader::from_reader(&*file)
+        let table = file.strip_prefix("\u{FEFF}".as_bytes()).unwrap();
+        let written = csv::ReaderBuilder::new()
+            .delimiter(b';')
+            .from_reader(table)
             .into_records()
             .next()
             .unwrap()
@@ -47,10 +53,12 @@ fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
 
 #[test]
 fn quotes_must_follow_rfc_4180() {
+    let words = table_words(Language::English);
+    let options = CsvOptions::new(Vec::new(), words, date(2026, 11, 28));
     let is_valid = |row: &str| {
         let file = format!("name,categoryId\n{row}\n");
         let source = Source::from_reader(file.as_bytes()).unwrap();
-        let mut rows = read(&source, Format::Csv, false, &Headings::default()).unwrap();
+        let mut rows = read(&source, Format::Csv, false, &options).unwrap();
         let row = rows.next().unwrap().unwrap();
         row.is_ok_and(|_| rows.next().unwrap().is_none())
     };

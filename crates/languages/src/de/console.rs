@@ -272,7 +272,11 @@ pub(crate) static TEXTS: Texts = Texts {
     species_or_category: "Wählen Sie eine Tierart oder eine Kategorie.",
     or_about: "Oder ungefähres Alter",
     about_hint: "Bei einem Alter wie 2 oder 8 Monate wird das Geburtsdatum von heute aus zurückgerechnet.",
-    ages_typed: ["j jahr jahre", "m monat monate", "w woche wochen"],
+    ages_typed: [
+        "j jhr jahr jahre jahren",
+        "m mon monat monate monaten",
+        "w wo woche wochen",
+    ],
     age_invalid: "Geben Sie das Alter in Jahren ein, z.\u{a0}B. 2, oder z.\u{a0}B. als 8 Monate oder 10 Wochen.",
     born_or_age: "Geben Sie entweder das Geburtsdatum oder das Alter ein und lassen Sie das andere leer.",
 
@@ -742,6 +746,11 @@ pub(crate) static TEXTS: Texts = Texts {
     leave_out: "Nicht übernehmen",
     first_line: "Die erste Zeile",
     first_line_is: ["ist ein Tier", "enthält die Überschriften"],
+    separator: "Zwischen den Zellen steht",
+    separators: ["ein Komma", "ein Semikolon", "ein Tabulator"],
+    column_ambiguous: |heading, one, other| {
+        format!("„{heading}“ kann {one} oder {other} sein. Wählen Sie aus.")
+    },
     column: |heading| format!("„{heading}“ ist"),
     chosen_twice: |label| {
         format!("Zwei Spalten sind „{label}“. Wählen Sie für eine davon etwas anderes.")

@@ -263,7 +263,11 @@ pub(crate) static TEXTS: Texts = Texts {
     species_or_category: "Choose a species, or a category.",
     or_about: "Or approximate age",
     about_hint: "For an age such as 2, or 8 months, the date of birth is calculated from today.",
-    ages_typed: ["y year years", "m month months", "w week weeks"],
+    ages_typed: [
+        "y yr yrs year years",
+        "m mo mos mth mths month months",
+        "w wk wks week weeks",
+    ],
     age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
     born_or_age: "Enter the date of birth or the age, not both.",
 
@@ -715,6 +719,11 @@ pub(crate) static TEXTS: Texts = Texts {
     leave_out: "Leave out",
     first_line: "The first line",
     first_line_is: ["is an animal", "has the headings"],
+    separator: "The cells are separated by",
+    separators: ["a comma", "a semicolon", "a tab"],
+    column_ambiguous: |heading, one, other| {
+        format!("“{heading}” can be {one} or {other}. Choose which.")
+    },
     column: |heading| format!("“{heading}” is"),
     chosen_twice: |label| {
         format!("Two columns are {label}. Choose something else for one of them.")

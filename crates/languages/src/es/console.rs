@@ -720,6 +720,11 @@ pub(crate) static TEXTS: Texts = Texts {
     leave_out: "Omitir",
     first_line: "La primera línea",
     first_line_is: ["es un animal", "contiene los encabezados"],
+    separator: "Las celdas están separadas por",
+    separators: ["una coma", "un punto y coma", "un tabulador"],
+    column_ambiguous: |heading, one, other| {
+        format!("«{heading}» puede ser «{one}» o «{other}». Elija una de las dos.")
+    },
     column: |heading| format!("«{heading}» es"),
     chosen_twice: |label| {
         format!("Hay dos columnas para «{label}». Elija otra cosa para una de ellas.")

@@ -268,7 +268,7 @@ pub(crate) static TEXTS: Texts = Texts {
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
     about_hint: "Avec un âge tel que 2, ou 8 mois, la date de naissance est calculée à partir d’aujourd’hui.",
-    ages_typed: ["a an ans", "m mois", "s sem semaine semaines"],
+    ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
 
@@ -755,6 +755,11 @@ pub(crate) static TEXTS: Texts = Texts {
     leave_out: "Ignorer",
     first_line: "La première ligne",
     first_line_is: ["est un animal", "contient les titres"],
+    separator: "Les cellules sont séparées par",
+    separators: ["une virgule", "un point-virgule", "une tabulation"],
+    column_ambiguous: |heading, one, other| {
+        format!("«\u{a0}{heading}\u{a0}» peut être {one} ou {other}. Choisissez.")
+    },
     column: |heading| format!("«\u{a0}{heading}\u{a0}» correspond à"),
     chosen_twice: |label| {
         format!(

@@ -76,6 +76,66 @@ fn kind(text: &str) -> Option<usize> {
     None
 }
 
+/// The values of the field `species` of a new store, by the names of their drawings.
+const SPECIES: [(&str, &str); 8] = [
+    ("dog", "Dog"),
+    ("cat", "Cat"),
+    ("rabbit", "Rabbit"),
+    ("small", "Small mammal"),
+    ("bird", "Bird"),
+    ("reptile", "Reptile"),
+    ("fish", "Fish"),
+    ("horse", "Horse"),
+];
+
+/// The words for animals that look like a species, and are another one.
+const OTHER_SPECIES: [&str; 20] = [
+    "hare",
+    "feldhase",
+    "feldhasen",
+    "lievre",
+    "liebre",
+    "donkey",
+    "mule",
+    "esel",
+    "zwergesel",
+    "maulesel",
+    "maultier",
+    "maultiere",
+    "ane",
+    "anesse",
+    "mulet",
+    "burro",
+    "burra",
+    "asno",
+    "mulo",
+    "mula",
+];
+
+/// Returns the value of the field `species` that a whole text means.
+///
+/// Example: `Hunde` is `Dog`, and `Hund oder Katze` is none.
+pub(crate) fn find_species(text: &str) -> Option<&'static str> {
+    let key = whole_key(text);
+    let words: Vec<&str> = key
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let phrase = words.join(" ");
+    let is_other = OTHER_SPECIES.contains(&phrase.trim_end_matches('s'));
+    if is_other || words.len() > LONGEST_PHRASE {
+        return None;
+    }
+    let kind = match phrase_kind(&phrase) {
+        Some(kind) => kind,
+        None if words.len() == 1 => compound_kind(&phrase)?,
+        None => return None,
+    };
+    let (name, _) = KINDS.get(kind)?;
+    let (_, species) = SPECIES.iter().find(|(drawing, _)| drawing == name)?;
+    Some(species)
+}
+
 /// Returns the kind that a word or a phrase means, also in the plural.
 fn phrase_kind(phrase: &str) -> Option<usize> {
     if let Some(kind) = WORDS.get(phrase) {

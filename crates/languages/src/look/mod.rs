@@ -14,6 +14,7 @@ mod render;
 pub use animal::{Animal, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
+pub(crate) use drawings::find_species;
 pub(crate) use pictures::Room;
 pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, gallery_room};
 pub use render::text;

@@ -8,8 +8,12 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Args;
 use petstore_databases as databases;
-use petstore_domain::{PetStatus, store_area::Profile};
+use petstore_domain::{
+    PetStatus,
+    store_area::{Language, Profile},
+};
 use petstore_formats::files::{CsvWriter, Format, NdjsonWriter, Writer};
+use petstore_languages::spreadsheet_separator;
 use petstore_store::{
     StoreError,
     bulk::{self, Snapshot, Value, continue_if_ok},
@@ -50,8 +54,9 @@ pub(super) struct Export {
     #[arg(long, value_parser = values::word(&PetStatus::ALL), env = "PETSTORE_EXPORT_STATUS")]
     status: Option<PetStatus>,
 
-    /// Put a ' before each part of a name that a spreadsheet would read as a
-    /// formula (CSV only); do not import such a file
+    /// Write CSV for a spreadsheet: with a byte order mark, with semicolons if the
+    /// language of the store has a decimal comma, and with a ' before each part of a
+    /// name that would be a formula; do not import such a file
     #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = values::switch)]
     spreadsheet: bool,
 
@@ -77,6 +82,7 @@ impl Export {
             )
         );
         let mut snapshot = databases::snapshot(&self.database.database)?;
+        let language = snapshot.profile()?.language.unwrap_or(Language::English);
         let out = io::stdout().lock();
         // A progress bar would mix with the lines of the result.
         let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {
@@ -97,7 +103,10 @@ impl Export {
             Ok::<_, StoreError>(writer.finish())
         };
         let read = match format {
-            Format::Csv if self.spreadsheet => write(&mut CsvWriter::for_spreadsheet(out)?),
+            Format::Csv if self.spreadsheet => write(&mut CsvWriter::for_spreadsheet(
+                out,
+                spreadsheet_separator(language),
+            )?),
             Format::Csv => write(&mut CsvWriter::new(out)?),
             Format::Ndjson if !self.all => write(&mut NdjsonWriter::new(out)),
             Format::Ndjson => {

@@ -5,8 +5,10 @@
 //! the first invalid row does not hide the others.
 
 mod checked;
+mod csv_args;
 mod fields;
 mod profile;
+mod species;
 
 use std::{
     io,
@@ -19,20 +21,19 @@ use clap::Args;
 use petstore_databases as databases;
 use petstore_domain::{
     Clock, PetId, SystemClock,
-    store_area::{ActType, FieldDefinition, Resource},
+    store_area::{ActType, Resource},
 };
-use petstore_formats::files::{
-    self, Format, Headings, InvalidRow, Labels, Mapping, ReadError, Row, Rows, Source,
-};
+use petstore_formats::files::{self, CsvOptions, Format, InvalidRow, ReadError, Row, Rows, Source};
 use petstore_store::{
     OpenError,
     bulk::{CommitError, IdSource, LastIds, Load, Snapshot},
 };
 
 use self::{
-    checked::{Checked, taken},
-    fields::ImportedFields,
+    checked::{Checked, Taken, read_taken},
+    csv_args::CsvArgs,
     profile::set_profile,
+    species::find_species_categories,
 };
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs, merge_search},
@@ -49,8 +50,9 @@ const SOME_REJECTED: u8 = 3;
 
 /// Add all animals of a file, or none
 ///
-/// A CSV file begins with a header: name and categoryId, and optionally status, id
-/// and the names or labels of fields, in any order. An NDJSON file has a JSON object
+/// A CSV file begins with a header: name, and categoryId, category or species, and
+/// optionally status, id and the names or labels of fields, in any order and in
+/// English, German, French or Spanish. An NDJSON file has a JSON object
 /// on each line, with these members and an object `fields`. An animal without a
 /// status is available. An NDJSON file can also have what `petstore export --all`
 /// writes; it needs --keep-ids. The command works while the service runs. If it
@@ -91,7 +93,7 @@ pub(super) struct Import {
     keep_ids: bool,
 
     #[command(flatten)]
-    headings: HeadingArgs,
+    csv: CsvArgs,
 
     #[command(flatten)]
     database: DatabaseArgs,
@@ -112,10 +114,10 @@ impl Import {
             bad("--skip-invalid and --rejects FILE need each other, so that no row is lost")
         );
         ensure!(
-            format == Format::Csv || !self.headings.are_given(),
-            bad("--map and --ignore-unknown-columns are for CSV files")
+            format == Format::Csv || !self.csv.are_given(),
+            bad("--map, --ignore-unknown-columns and --separator are for CSV files")
         );
-        self.headings.check()?;
+        self.csv.check()?;
         let source = self.open()?;
         // Opened before the file is read, which may take long, so that an error comes early.
         // Closed as soon as possible: no checkpoint can finish while it is open.
@@ -189,7 +191,8 @@ impl Import {
             ),
         };
         super::output::print_message(&format!(
-            "{done} {what} into {database}.{rejected}{ignored}"
+            "{done} {what} into {database}.{rejected}{ignored}{}",
+            checked.describe_new_categories()
         ));
         if !self.dry_run {
             merge_search(self.database.database);
@@ -222,12 +225,9 @@ impl Import {
         &self,
         file: &'s Source,
         format: Format,
-        fields: &ImportedFields,
+        options: &CsvOptions,
     ) -> Result<Box<dyn Rows + 's>, ReadError> {
-        let headings = self
-            .headings
-            .headings(fields.present().to_vec(), fields.labels.clone());
-        files::read(file, format, self.keep_ids, &headings)
+        files::read(file, format, self.keep_ids, options)
     }
 
     /// Returns the name of the file, for messages.
@@ -244,18 +244,27 @@ impl Import {
         source: &Source,
         format: Format,
         mut rejects: Option<&mut Rejects>,
-        catalogue: Option<Box<dyn Snapshot>>,
+        mut catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
         let not_imported = || format!("nothing was imported: {}", self.name());
-        let (ids, fields) = taken(&self.database.database, catalogue, self.keep_ids)?;
-        let mut rows = self
-            .read(source, format, &fields)
-            .with_context(not_imported)?;
+        let database = &self.database.database;
+        let Taken {
+            ids,
+            fields,
+            mut csv,
+        } = read_taken(database, catalogue.as_deref_mut(), self.keep_ids, &self.csv)?;
+        let mut new_categories = Vec::new();
+        let mut rows = self.read(source, format, &csv).with_context(not_imported)?;
+        if rows.needs_species_categories() {
+            new_categories = find_species_categories(catalogue.as_deref_mut(), &mut csv)?;
+            rows = self.read(source, format, &csv).with_context(not_imported)?;
+        }
+        drop(catalogue);
         if let Some(left_out) = rows.ignored_columns() {
             super::output::print_message(&format!("Columns that are left out: {left_out}."));
         }
         let mut progress = Progress::of_bytes("Checking", source.length());
-        let mut checked = Checked::new(ids, fields);
+        let mut checked = Checked::new(ids, fields, csv, new_categories);
         while let Some(row) = rows.next().with_context(not_imported)? {
             progress.step(|_| rows.bytes_read());
             let invalid = match row {
@@ -333,7 +342,7 @@ impl Import {
         format: Format,
         checked: &Checked,
     ) -> anyhow::Result<()> {
-        let mut rows = self.read(source, format, &checked.fields)?;
+        let mut rows = self.read(source, format, &checked.csv)?;
         ensure!(
             checked.fields.are(load.fields()),
             "the fields of the database changed while the command read the file; run the command again"
@@ -347,6 +356,9 @@ impl Import {
             for field in checked.fields.new_ones() {
                 load.record(&field.act(ActType::FieldAdded))?;
             }
+        }
+        for category in checked.used_new_categories() {
+            load.add(&Resource::Category(category.clone()))?;
         }
         while let Some(row) = rows.next()? {
             number += 1;
@@ -390,44 +402,5 @@ impl Import {
         load.continue_after(last)?;
         load.log_import()?;
         Ok(())
-    }
-}
-
-/// The meaning of the headings of a CSV file.
-#[derive(Debug, Args)]
-struct HeadingArgs {
-    /// A column of a CSV file that has another name there, such as 'Animal
-    /// Name=name'; can be repeated; the variable has one on each line
-    #[arg(
-        long,
-        value_name = "HEADING=NAME",
-        env = "PETSTORE_IMPORT_MAP",
-        value_delimiter = '\n'
-    )]
-    map: Vec<Mapping>,
-
-    /// Ignore the columns of a CSV file that petstore does not know
-    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
-    ignore_unknown_columns: bool,
-}
-
-impl HeadingArgs {
-    fn are_given(&self) -> bool {
-        !self.map.is_empty() || self.ignore_unknown_columns
-    }
-
-    fn check(&self) -> Result<(), BadSetting> {
-        Mapping::conflict(&self.map).map_or(Ok(()), |conflict| Err(BadSetting(conflict)))
-    }
-
-    fn headings(&self, fields: Vec<FieldDefinition>, labels: Labels) -> Headings {
-        let mapped = self.map.clone();
-        let ignores_unknown = self.ignore_unknown_columns;
-        Headings {
-            fields,
-            labels,
-            mappings: mapped,
-            ignores_unknown,
-        }
     }
 }

@@ -149,12 +149,13 @@ fn each_kind_of_invalid_csv_row_is_rejected_with_its_line_column_and_reason() {
         ),
         (b"x,,sold", "categoryId must be an integer"),
         (b"x,+1,sold", "categoryId must be an integer"),
-        (b"x,1.0,sold", "categoryId must be an integer"),
+        (b"x,1.5,sold", "categoryId must be an integer"),
+        (b"x,07,sold", "categoryId must be an integer"),
         (b"a\0b,1,sold", "name must not contain U+0000"),
         (b"\xFF,1,sold", "name is not UTF-8"),
         (b"x,1,\xFF", "status is not UTF-8"),
         (b"x,1", "the row has 2 fields, and the header 3"),
-        (b"x,1,sold,", "the row has 4 fields, and the header 3"),
+        (b"x,1,sold,y", "the row has 4 fields, and the header 3"),
         (
             b"\"x\"y,1,sold",
             "a quote is not closed, or is inside a field",
@@ -272,14 +273,6 @@ fn an_invalid_csv_header_is_rejected() {
         (
             b"name,categoryId,name\n",
             "the column \"name\" appears twice",
-        ),
-        (
-            b"name;categoryId\n",
-            "separated by semicolons; petstore reads fields separated by commas",
-        ),
-        (
-            b"name\tcategoryId\n",
-            "separated by tabs; petstore reads fields separated by commas",
         ),
         (b"\"name,categoryId\nx,1\n", "line 1: a quote is not closed"),
     ] {

@@ -98,7 +98,7 @@ async fn values_are_imported_from_columns_with_the_name_or_label_of_a_field_and_
 #[test]
 fn an_invalid_value_and_two_columns_for_one_field_are_named() {
     let here = directory();
-    let csv = "name,categoryId,Gender\nBo,1,m\n";
+    let csv = "name,categoryId,Gender\nBo,1,x\n";
     let told = expect_rejected(
         here.path(),
         "bad.csv",
@@ -106,7 +106,7 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
         &["--map", "Gender=sex"],
     );
     let expected = "line 2: Gender is of the kind choice and must be one of Female, Male, Unknown, \
-                    but was \"m\"";
+                    but was \"x\"";
     assert_eq!(told[0], expected);
     let csv = "name,categoryId,born,price\nBo,1,2999-01-01,5\nMo,1,2024-01-01,-5\n";
     let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
@@ -263,21 +263,21 @@ fn a_microchip_that_a_spreadsheet_has_shortened_is_rejected_with_the_way_to_undo
 #[test]
 fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values() {
     let here = directory();
-    let csv = "Animal,categoryId,STATUS,Date of Birth,Sex\nBo,x,gone,3.4.2024,m\nMo,1,sold,,f\n";
+    let csv = "Animal,categoryId,STATUS,Date of Birth,Sex\nBo,x,gone,3.14.2024,x\nMo,1,sold,,y\n";
     let map = ["--map", "Animal=name", "--map", "Date of Birth=born"];
     let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &map);
     let sex = "is of the kind choice and must be one of Female, Male, Unknown, but was";
     let four = format!(
         "categoryId must be an integer from -9223372036854775808 to 9223372036854775807 without \
          leading zeros, but was \"x\"; STATUS must be one of available, pending and sold, but was \
-         \"gone\"; Sex {sex} \"m\"; Date of Birth is of the kind date and must be a date as a string \
-         of the form YYYY-MM-DD, not later than tomorrow in UTC, but was \"3.4.2024\""
+         \"gone\"; Sex {sex} \"x\"; Date of Birth is of the kind date and must be a date as a string \
+         of the form YYYY-MM-DD, not later than tomorrow in UTC, but was \"3.14.2024\""
     );
     assert_eq!(
         told[..2],
         [
             format!("line 2: {four}"),
-            format!("line 3: Sex {sex} \"f\"")
+            format!("line 3: Sex {sex} \"y\"")
         ]
     );
     let skip = [
@@ -293,7 +293,7 @@ fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values
     let rejects = csv::Reader::from_path(here.path().join("rejects.csv")).unwrap();
     let rejects: Vec<_> = rejects.into_records().map(Result::unwrap).collect();
     let columns: Vec<_> = rejects.iter().map(|row| (&row[1], &row[2])).collect();
-    let of_one = format!("Sex {sex} \"f\"");
+    let of_one = format!("Sex {sex} \"y\"");
     let all = [
         ("categoryId, STATUS, Sex, Date of Birth", &*four),
         ("Sex", &of_one),
@@ -350,7 +350,7 @@ async fn a_column_category_has_the_label_of_a_category_in_any_case() {
             "{backend}"
         );
         let done = import("name,Category\nLuna,Dogs\n", &[]);
-        let expected = "line 2: Category must be a label of a category, such as \"cats\", \"small dogs\", but was \
+        let expected = "line 2: Category must be a label of a category, such as \"Cats\", \"Small Dogs\", but was \
                         \"Dogs\"\n";
         assert!(done.stderr.starts_with(expected), "{done:?}");
         // The number counts if a file has both.

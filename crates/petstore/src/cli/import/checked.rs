@@ -1,17 +1,19 @@
 //! The result of validating a file.
 
 use std::{
+    collections::BTreeSet,
     env,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
 use petstore_databases::{self as databases, DatabaseUrl};
-use petstore_domain::store_area::{Resource, UniqueKey};
-use petstore_formats::files::{InvalidRow, Row, Rows, SeenIds, add_label};
+use petstore_domain::store_area::{Category, Profile, Resource, UniqueKey};
+use petstore_formats::files::{CsvOptions, InvalidRow, Row, Rows, SeenIds};
 use petstore_store::bulk::{self, Snapshot, Value, continue_if_ok};
 
 use super::{
+    csv_args::CsvArgs,
     fields::{IN_CATALOGUE, ImportedFields},
     profile::logo_of,
 };
@@ -32,11 +34,25 @@ pub(super) struct Checked {
     /// The ids with which animals will be added, with --keep-ids, and unique values.
     pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
+    /// What the reader of a CSV file knows about the store.
+    pub(super) csv: CsvOptions,
+    /// The categories of species that the store does not have yet.
+    new_categories: Vec<Category>,
+    /// The numbers of the new categories that valid rows have.
+    used_new_ids: BTreeSet<i64>,
 }
 
 impl Checked {
-    pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
+    pub(super) fn new(
+        ids: SeenIds,
+        fields: ImportedFields,
+        csv: CsvOptions,
+        new_categories: Vec<Category>,
+    ) -> Self {
         Self {
+            csv,
+            new_categories,
+            used_new_ids: BTreeSet::new(),
             valid: 0,
             orders: 0,
             categories: 0,
@@ -105,8 +121,35 @@ impl Checked {
             Row::Resource(Resource::Category(_), _) => self.categories += 1,
             Row::Resource(Resource::Pet(_), photos) => self.photos += photos,
             Row::Profile(..) => self.profiles += 1,
-            Row::Pet { .. } | Row::Field(_) => {}
+            Row::Pet { pet, .. } => self.count_category(pet.category_id),
+            Row::Field(_) => {}
         }
+    }
+
+    fn count_category(&mut self, id: i64) {
+        let mut new_categories = self.new_categories.iter();
+        if new_categories.any(|category| category.id == id) {
+            self.used_new_ids.insert(id);
+        }
+    }
+
+    /// Returns the categories that the store does not have yet, and that valid rows have.
+    pub(super) fn used_new_categories(&self) -> impl Iterator<Item = &Category> {
+        self.new_categories
+            .iter()
+            .filter(|category| self.used_new_ids.contains(&category.id))
+    }
+
+    /// Returns a sentence about the new categories, after a space; empty if there are none.
+    pub(super) fn describe_new_categories(&self) -> String {
+        let mut names = Vec::new();
+        for category in self.used_new_categories() {
+            names.push(format!("{} ({})", category.label.as_str(), category.id));
+        }
+        if names.is_empty() {
+            return String::new();
+        }
+        format!(" New categories: {}.", names.join(", "))
     }
 
     /// Whether a row that could be parsed is valid.
@@ -121,21 +164,32 @@ impl Checked {
     }
 }
 
-/// Returns the fields of the database and its unique values; and with `keep_ids`, the ids of its
-/// animals, orders and categories.
-pub(super) fn taken(
+/// What an import must know about a database.
+pub(super) struct Taken {
+    /// Its unique values, and with `--keep-ids`, the ids of its animals, orders and categories.
+    pub(super) ids: SeenIds,
+    pub(super) fields: ImportedFields,
+    pub(super) csv: CsvOptions,
+}
+
+/// Reads what an import must know about a database.
+pub(super) fn read_taken(
     database: &DatabaseUrl,
-    catalogue: Option<Box<dyn Snapshot>>,
+    catalogue: Option<&mut (dyn Snapshot + 'static)>,
     keep_ids: bool,
-) -> anyhow::Result<(SeenIds, ImportedFields)> {
+    csv: &CsvArgs,
+) -> anyhow::Result<Taken> {
     let ids = SeenIds::new(&folder_of(database))?;
-    let Some(mut catalogue) = catalogue else {
-        return Ok((
+    let Some(catalogue) = catalogue else {
+        let fields = databases::fields_of_new_database()?;
+        return Ok(Taken {
             ids,
-            ImportedFields::new(databases::fields_of_new_database()?),
-        ));
+            csv: csv.options(fields.all(), &Profile::default()),
+            fields: ImportedFields::new(fields),
+        });
     };
     let mut fields = ImportedFields::new(catalogue.fields()?);
+    let mut csv = csv.options(fields.present(), &catalogue.profile()?);
     let mut recorded = Ok(None);
     let mut has_animals = false;
     catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
@@ -153,7 +207,7 @@ pub(super) fn taken(
         let [Value::Integer(id), Value::Text(label)] = row else {
             return ControlFlow::Break(());
         };
-        add_label(&mut fields.labels, *id, label)
+        csv.categories.add(*id, label)
     })?;
     if keep_ids {
         let mut recorded = Ok(None);
@@ -168,7 +222,7 @@ pub(super) fn taken(
     if has_animals {
         fields.keep();
     }
-    Ok((ids, fields))
+    Ok(Taken { ids, fields, csv })
 }
 
 /// Returns the folder of the database, which has room for what the import needs, or the folder of the

@@ -8,7 +8,7 @@ use petstore_domain::{
         RequestedValue, StorePet,
     },
 };
-use petstore_formats::files::{InvalidRow, Labels, Rows, SeenIds, quote_beginning};
+use petstore_formats::files::{InvalidRow, Rows, SeenIds, quote_beginning};
 
 /// Replaces the number of a row, for an id or a value that an animal in the catalogue has.
 pub(super) const IN_CATALOGUE: u64 = 0;
@@ -25,8 +25,6 @@ pub(super) struct ImportedFields {
     set: FieldSet,
     /// The time by which values are valid.
     now: Timestamp,
-    /// The labels of the categories of the database.
-    pub(super) labels: Labels,
 }
 
 impl ImportedFields {

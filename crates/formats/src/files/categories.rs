@@ -1,0 +1,107 @@
+//! The categories of a store, as a file names them.
+
+use std::{collections::BTreeMap, ops::ControlFlow};
+
+use petstore_domain::text::comparison_key;
+
+use super::row::quote_beginning;
+use crate::cells::parse_integer_cell;
+
+/// The maximum number of labels in memory.
+const MAX_LABELS: usize = 10_000;
+
+/// The number of labels in a message.
+const MAX_LABELS_IN_MESSAGE: usize = 10;
+
+const ADVICE: &str = "use a column categoryId with numbers";
+
+/// The categories of a store. Without labels if there are too many for memory.
+#[derive(Debug, Clone, Default)]
+pub struct Categories {
+    /// The categories by their labels, as [`comparison_key`] has them.
+    by_label: BTreeMap<String, LabelledCategories>,
+    /// The categories of animals for which a file has only a species, by the value of the species.
+    by_species: BTreeMap<String, i64>,
+}
+
+/// The categories with one label.
+#[derive(Debug, Clone, Default)]
+struct LabelledCategories {
+    /// The label of the last one.
+    label: String,
+    ids: Vec<i64>,
+}
+
+impl Categories {
+    /// Adds a category. Clears the labels and breaks if there are too many.
+    pub fn add(&mut self, id: i64, label: &str) -> ControlFlow<()> {
+        let labelled = self.by_label.entry(comparison_key(label)).or_default();
+        label.clone_into(&mut labelled.label);
+        labelled.ids.push(id);
+        if self.by_label.len() <= MAX_LABELS {
+            return ControlFlow::Continue(());
+        }
+        self.by_label.clear();
+        ControlFlow::Break(())
+    }
+
+    /// Returns the numbers of the categories with this label, in any case.
+    pub fn with_label(&self, label: &str) -> &[i64] {
+        match self.by_label.get(&comparison_key(label)) {
+            Some(labelled) => &labelled.ids,
+            None => &[],
+        }
+    }
+
+    /// Sets the category of animals for which a file has only this species.
+    pub fn set_of_species(&mut self, species: &str, id: i64) {
+        self.by_species.insert(species.to_owned(), id);
+    }
+
+    /// Returns the category of animals for which a file has only this species.
+    pub(super) fn of_species(&self, species: &str) -> Option<i64> {
+        self.by_species.get(species).copied()
+    }
+
+    /// Returns the category with this label, or with this number, or the problem of the text.
+    pub(super) fn find(&self, text: &str) -> Result<i64, String> {
+        let quoted_text = quote_beginning(text);
+        match self.with_label(text) {
+            [id] => Ok(*id),
+            [first, second, ..] => Err(format!(
+                "{quoted_text} is the label of the categories {first} and {second}; {ADVICE}"
+            )),
+            [] => self
+                .find_number(text)
+                .ok_or_else(|| self.unknown_label_problem(&quoted_text)),
+        }
+    }
+
+    /// Returns the number in a text, if a category has the number.
+    fn find_number(&self, text: &str) -> Option<i64> {
+        let number = parse_integer_cell(text)?;
+        let is_known = self
+            .by_label
+            .values()
+            .any(|labelled| labelled.ids.contains(&number));
+        is_known.then_some(number)
+    }
+
+    fn unknown_label_problem(&self, quoted_text: &str) -> String {
+        if self.by_label.is_empty() {
+            return format!(
+                "must be the label of a category, but there are none, or too many; {ADVICE}"
+            );
+        }
+        let examples: Vec<String> = self
+            .by_label
+            .values()
+            .take(MAX_LABELS_IN_MESSAGE)
+            .map(|labelled| quote_beginning(&labelled.label))
+            .collect();
+        format!(
+            "must be a label of a category, such as {}, but was {quoted_text}",
+            examples.join(", ")
+        )
+    }
+}

@@ -1,0 +1,53 @@
+//! The values of fields in the cells of a file.
+
+use jiff::Timestamp;
+use petstore_domain::store_area::{FieldDefinition, FieldValue};
+
+use super::row::quote_beginning;
+use crate::cells::{AmbiguousNumber, CellProblem, CellReader};
+
+/// Parses a value of a field; `None` for an empty cell. The import checks later which days are in the future.
+pub(super) fn parse_value(
+    field: &FieldDefinition,
+    cell: &str,
+    reader: CellReader<'_>,
+) -> Result<Option<FieldValue>, String> {
+    let text = reader
+        .read(field, cell)
+        .map_err(|problem| describe(&problem, field, cell))?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let requested = field.resolve_choice(field.parse_cell(&text));
+    match field.validate(&requested, Timestamp::MAX) {
+        Some(value) => Ok(Some(value)),
+        None => Err(describe_invalid(field, cell)),
+    }
+}
+
+fn describe_invalid(field: &FieldDefinition, cell: &str) -> String {
+    format!("{}, but was {}", field.rule(), quote_beginning(cell))
+}
+
+/// Returns the reason why a cell has no certain value.
+fn describe(problem: &CellProblem, field: &FieldDefinition, cell: &str) -> String {
+    let quoted_cell = quote_beginning(cell);
+    match problem {
+        CellProblem::NoChoice => describe_invalid(field, cell),
+        CellProblem::Date([first, second]) => {
+            format!("{quoted_cell} can mean {first} or {second}; write the right one")
+        }
+        CellProblem::Number(AmbiguousNumber {
+            whole,
+            exact,
+            exact_spelling,
+        }) => {
+            format!("{quoted_cell} can mean {whole} or {exact}; write {whole} or {exact_spelling}")
+        }
+        CellProblem::Shortened => format!(
+            "has a number that a spreadsheet has shortened, so that its last digits are lost: \
+             {quoted_cell}; in the spreadsheet, format the column as a number without decimals, and save \
+             the file again"
+        ),
+    }
+}

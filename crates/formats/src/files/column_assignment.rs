@@ -1,0 +1,204 @@
+//! The assignment of the columns of a file to members and fields.
+
+use petstore_domain::{store_area::FieldDefinition, text::heading_key};
+
+use super::{
+    headings::{AmbiguousHeading, KnownHeadings, MEMBERS},
+    mapping::Mapping,
+    row::quote_beginning,
+};
+use crate::cells::trim_cell;
+
+/// The maximum number of headings in an error.
+const MAX_HEADINGS_IN_MESSAGE: usize = 50;
+
+/// The column of a field.
+#[derive(Debug, Clone)]
+pub(super) struct FieldColumn {
+    pub(super) position: usize,
+    pub(super) field: FieldDefinition,
+}
+
+/// The columns with a name, and the others.
+pub(super) struct Assignment<'t> {
+    names: &'t [String],
+    /// The column of each name of [`KnownHeadings`].
+    positions: Vec<Option<usize>>,
+    /// The headings of the columns that stand for nothing.
+    pub(super) unknown: Vec<&'t str>,
+    /// The columns without a heading.
+    pub(super) blank: Vec<usize>,
+}
+
+impl Assignment<'_> {
+    /// Returns the column of a name.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        let index = self.names.iter().position(|known| known == name)?;
+        self.positions[index]
+    }
+
+    /// Returns the columns of fields.
+    pub(super) fn field_columns(&self, fields: &[FieldDefinition]) -> Vec<FieldColumn> {
+        let mut columns = Vec::new();
+        for field in fields {
+            // A field with the name of a member has no column.
+            let name = field.name.as_str();
+            if MEMBERS.contains(&name) {
+                continue;
+            }
+            if let Some(position) = self.column(name) {
+                columns.push(FieldColumn {
+                    position,
+                    field: field.clone(),
+                });
+            }
+        }
+        columns
+    }
+}
+
+/// Assigns the columns of a header to names: first those that are mapped, then those with known headings.
+///
+/// Rejects two columns with one name, unless a mapping tells their headings apart.
+pub(super) fn assign<'t>(
+    texts: &[&'t str],
+    mappings: &[Mapping],
+    known: &'t KnownHeadings,
+) -> Result<Assignment<'t>, String> {
+    let mut assignment = Assignment {
+        names: known.names(),
+        positions: vec![None; known.names().len()],
+        unknown: Vec::new(),
+        blank: Vec::new(),
+    };
+    let mut mapped_columns = Vec::new();
+    for mapping in mappings {
+        let column = find_mapped_column(texts, &mapping.heading)?;
+        let name = find_mapped_name(known, &mapping.name)?;
+        assignment.positions[name] = Some(column);
+        mapped_columns.push(column);
+    }
+
+    for (column, &text) in texts.iter().enumerate() {
+        if mapped_columns.contains(&column) {
+            continue;
+        }
+        if trim_cell(text).is_empty() {
+            assignment.blank.push(column);
+            continue;
+        }
+        let name = known
+            .position(text)
+            .map_err(|ambiguous| ambiguous_heading_error(text, &ambiguous))?;
+        let Some(name) = name else {
+            assignment.unknown.push(text);
+            continue;
+        };
+        let Some(first_column) = assignment.positions[name] else {
+            assignment.positions[name] = Some(column);
+            continue;
+        };
+        let is_told_apart = mapped_columns.contains(&first_column)
+            && heading_key(texts[first_column]) == heading_key(text);
+        if !is_told_apart {
+            let first = first_column.min(column);
+            let second = first_column.max(column);
+            return Err(repeated_column_error(
+                texts[first],
+                texts[second],
+                &known.names()[name],
+            ));
+        }
+        assignment.unknown.push(text);
+    }
+    Ok(assignment)
+}
+
+/// Returns the column that a mapping names: by its heading, in any case, or by its heading and its number among the columns
+/// with this heading, such as `Name#2`.
+fn find_mapped_column(texts: &[&str], heading: &str) -> Result<usize, String> {
+    let exact_columns = columns_where(texts, |text| trim_cell(text) == trim_cell(heading));
+    let columns = if exact_columns.is_empty() {
+        let key = heading_key(heading);
+        columns_where(texts, |text| heading_key(text) == key)
+    } else {
+        exact_columns
+    };
+    match *columns {
+        [column] => Ok(column),
+        [] => find_numbered_column(texts, heading).ok_or_else(|| {
+            format!(
+                "the header has no column {heading:?}, which --map names; it has {}",
+                list_headings(texts, quote_beginning)
+            )
+        }),
+        _ => Err(format!(
+            "the column {heading:?}, which --map names, appears {} times; write '{heading}#1' for the first of \
+             them, or '{heading}#2' for the second",
+            columns.len()
+        )),
+    }
+}
+
+fn columns_where(texts: &[&str], is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
+    let mut columns = Vec::new();
+    for (column, text) in texts.iter().enumerate() {
+        if is_wanted(text) {
+            columns.push(column);
+        }
+    }
+    columns
+}
+
+/// Returns the second column with the heading `Name` for `Name#2`.
+fn find_numbered_column(texts: &[&str], heading: &str) -> Option<usize> {
+    let (heading, number) = heading.rsplit_once('#')?;
+    let number: usize = number.trim().parse().ok()?;
+    let key = heading_key(heading);
+    let columns = columns_where(texts, |text| heading_key(text) == key);
+    columns.get(number.checked_sub(1)?).copied()
+}
+
+fn find_mapped_name(known: &KnownHeadings, name: &str) -> Result<usize, String> {
+    known
+        .names()
+        .iter()
+        .position(|known_name| known_name == name)
+        .ok_or_else(|| {
+            format!(
+                "--map names {name:?}, which is no field of the store; names: {}",
+                known.names().join(", ")
+            )
+        })
+}
+
+fn ambiguous_heading_error(heading: &str, ambiguous: &AmbiguousHeading) -> String {
+    let [first, second] = &ambiguous.names;
+    format!(
+        "the column {heading:?} can be {first} or {second}; say which with --map '{heading}={first}'"
+    )
+}
+
+fn repeated_column_error(first_text: &str, text: &str, name: &str) -> String {
+    if first_text == text {
+        return format!(
+            "the column {text:?} appears twice; say which one is {name} with --map '{text}#1={name}' or --map \
+             '{text}#2={name}', and leave out the other with --ignore-unknown-columns"
+        );
+    }
+    format!("both {first_text:?} and {text:?} are the column {name}; remove one of them")
+}
+
+/// Returns the first headings, each as `show` returns it, and the number of the others.
+pub(super) fn list_headings(headings: &[&str], show: impl Fn(&str) -> String) -> String {
+    let first_headings: Vec<String> = headings
+        .iter()
+        .take(MAX_HEADINGS_IN_MESSAGE)
+        .map(|heading| show(heading))
+        .collect();
+    let list = first_headings.join(", ");
+    match headings.len().saturating_sub(MAX_HEADINGS_IN_MESSAGE) {
+        0 => list,
+        other_count => format!("{list} and {other_count} more"),
+    }
+}

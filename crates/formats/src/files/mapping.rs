@@ -1,0 +1,68 @@
+//! The headings of a file that somebody has named.
+
+use std::str::FromStr;
+
+use petstore_domain::{store_area::FieldName, text::heading_key};
+
+use super::{
+    headings::MEMBERS,
+    row::{CATEGORY, SPECIES},
+};
+
+/// A heading, and the member that it stands for, such as `Animal Name=name`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    pub(super) heading: String,
+    pub(super) name: String,
+}
+
+impl Mapping {
+    /// Returns the problem of mappings that cannot be used together, if they have one.
+    pub fn conflict(mappings: &[Self]) -> Option<String> {
+        for (index, mapping) in mappings.iter().enumerate() {
+            for earlier in &mappings[..index] {
+                let repeated_text = if heading_key(&earlier.name) == heading_key(&mapping.name) {
+                    &mapping.name
+                } else if earlier.heading == mapping.heading && !is_species_pair(earlier, mapping) {
+                    &mapping.heading
+                } else {
+                    continue;
+                };
+                return Some(format!(
+                    "--map has {repeated_text:?} twice; a column has one name, or the names category and \
+                     species, and a name has one column"
+                ));
+            }
+        }
+        None
+    }
+}
+
+/// Whether two mappings make one column the category and the species.
+fn is_species_pair(first: &Mapping, second: &Mapping) -> bool {
+    let mut names = [&*first.name, &*second.name];
+    names.sort_unstable();
+    names == [CATEGORY, SPECIES]
+}
+
+impl FromStr for Mapping {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = "name, categoryId, category, status, id, and those of the store's fields";
+        let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
+            format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {names}")
+        })?;
+        let name_key = heading_key(name);
+        let member = MEMBERS
+            .into_iter()
+            .find(|member| heading_key(member) == name_key);
+        if member.is_none() && FieldName::new(&name_key).is_none() {
+            return Err(format!("{name:?} is not one of the names: {names}"));
+        }
+        Ok(Self {
+            heading: heading.to_owned(),
+            name: member.map_or(name_key, str::to_owned),
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! The rows of a text with a table.
+//!
+//! A spreadsheet puts tabs between the cells that it copies. It quotes a copied cell only if the cell has a tab, a line end
+//! or a quote that it doubles, and many programs do not even double quotes. So a quote at the beginning of a cell is mostly
+//! text: `"Lucky" Luke⇥Dogs` has the cells `"Lucky" Luke` and `Dogs`. In a text with another separator, quotes follow RFC
+//! 4180, as in an import.
+
+use super::separator::Separator;
+use crate::cells::trim_cell;
+
+const TAB: u8 = Separator::Tab.byte();
+
+/// The limits of the part of a table that is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct TableLimits {
+    /// The number of rows that are kept, from the first one on.
+    pub rows: usize,
+    /// The number of cells of a row that are kept.
+    pub columns: usize,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableRow {
+    /// The position of its first byte in the text.
+    pub start: usize,
+    /// The number of its first line, from 1.
+    pub line: usize,
+    /// Its first cells, without space around them, as [`TableLimits`] allows.
+    pub cells: Vec<String>,
+    /// Whether a cell that is not kept has content.
+    pub has_more_cells: bool,
+    /// Whether the text of the row can also be several rows that begin and end with quotes. For example, the lines
+    /// `A⇥"Shy` and `B⇥Loud"` are one row with a quoted cell of two lines, or two rows.
+    pub is_ambiguous: bool,
+}
+
+/// The reason why a text is no table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableProblem {
+    /// A quote that is not closed, or that is inside a cell that is not quoted, in the row that begins with this line.
+    Quote {
+        /// The number of the line, from 1.
+        line: usize,
+    },
+}
+
+/// The beginning of a table: its separator, and the place of its first row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TableStart {
+    /// The separator of the cells.
+    pub(super) separator: Separator,
+    /// The position of the first row, in bytes: after a byte order mark, and after a line such as `sep=;`.
+    pub(super) position: usize,
+    /// The number of the line of the first row, from 1.
+    pub(super) line: usize,
+}
+
+/// Returns the first rows of a text with this separator, up to one that has wrong quotes.
+pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -> Vec<TableRow> {
+    let start = TableStart {
+        separator,
+        position: 0,
+        line: 1,
+    };
+    let mut reader = TableReader::new(text, start);
+    let mut rows = Vec::new();
+    while rows.len() < limits.rows {
+        match reader.read_row(limits.columns) {
+            Ok(Some(row)) if row.is_empty() => {}
+            Ok(Some(row)) => rows.push(row),
+            Ok(None) | Err(_) => break,
+        }
+    }
+    rows
+}
+
+impl TableRow {
+    /// Whether no cell has content.
+    pub(super) fn is_empty(&self) -> bool {
+        self.cells.iter().all(String::is_empty) && !self.has_more_cells
+    }
+}
+
+/// A cell as it is in the text.
+struct RawCell<'t> {
+    /// The text between its quotes, or the whole text of a cell without quotes.
+    content: &'t str,
+    is_quoted: bool,
+    /// Its length in the text, in bytes.
+    length: usize,
+}
+
+/// A reader, which reads a text from its beginning to its end.
+pub(super) struct TableReader<'t> {
+    text: &'t str,
+    separator: u8,
+    /// The position of the next byte.
+    position: usize,
+    /// The number of the line with the next byte, from 1.
+    line: usize,
+}
+
+impl<'t> TableReader<'t> {
+    pub(super) fn new(text: &'t str, start: TableStart) -> Self {
+        Self {
+            text,
+            separator: start.separator.byte(),
+            position: start.position,
+            line: start.line,
+        }
+    }
+
+    fn unread_text(&self) -> &'t str {
+        &self.text[self.position..]
+    }
+
+    /// Reads the next row, also an empty one, and keeps its first cells.
+    pub(super) fn read_row(&mut self, max_cells: usize) -> Result<Option<TableRow>, TableProblem> {
+        if self.unread_text().is_empty() {
+            return Ok(None);
+        }
+        let mut row = TableRow {
+            start: self.position,
+            line: self.line,
+            cells: Vec::new(),
+            has_more_cells: false,
+            is_ambiguous: false,
+        };
+        let mut has_wide_cell = false;
+
+        loop {
+            let cell = self
+                .raw_cell()
+                .ok_or(TableProblem::Quote { line: row.line })?;
+            self.position += cell.length;
+            if cell.is_quoted {
+                self.line += count_line_ends(cell.content);
+                has_wide_cell |= cell.content.as_bytes().contains(&self.separator);
+            }
+            if row.cells.len() < max_cells {
+                row.cells.push(cell.text());
+            } else {
+                row.has_more_cells |= !trim_cell(cell.content).is_empty();
+            }
+            match self.unread_text().as_bytes().first() {
+                Some(&byte) if byte == self.separator => self.position += 1,
+                _ => break,
+            }
+        }
+
+        let row_text = &self.text[row.start..self.position];
+        row.is_ambiguous = self.separator == TAB && has_wide_cell && has_equal_lines(row_text);
+        self.pass_line_end();
+        Ok(Some(row))
+    }
+
+    /// Returns the next cell; `None` if its quotes are wrong.
+    fn raw_cell(&self) -> Option<RawCell<'t>> {
+        if let Some(cell) = self.quoted_cell() {
+            return Some(cell);
+        }
+        let unread_text = self.unread_text();
+        let length = unread_text
+            .bytes()
+            .position(|byte| self.ends_cell(byte))
+            .unwrap_or(unread_text.len());
+        let content = &unread_text[..length];
+        let is_text = self.separator == TAB || !content.contains('"');
+        is_text.then_some(RawCell {
+            content,
+            is_quoted: false,
+            length,
+        })
+    }
+
+    /// Returns the next cell if it is quoted.
+    fn quoted_cell(&self) -> Option<RawCell<'t>> {
+        let inner = self.unread_text().strip_prefix('"')?;
+        let content = &inner[..closing_quote(inner)?];
+        let length = content.len() + 2;
+        let ends = match self.unread_text().as_bytes().get(length) {
+            Some(&byte) => self.ends_cell(byte),
+            None => true,
+        };
+        let needs_quotes = content.contains(['\t', '\r', '\n', '"']);
+        let is_quoted = ends && (needs_quotes || self.separator != TAB);
+        is_quoted.then_some(RawCell {
+            content,
+            is_quoted,
+            length,
+        })
+    }
+
+    fn ends_cell(&self, byte: u8) -> bool {
+        byte == self.separator || is_line_end(byte)
+    }
+
+    /// Passes a line end, if it is next: LF, CR LF or CR.
+    fn pass_line_end(&mut self) {
+        let length = match self.unread_text().as_bytes() {
+            [b'\r', b'\n', ..] => 2,
+            [b'\r' | b'\n', ..] => 1,
+            _ => 0,
+        };
+        self.position += length;
+        self.line += length.min(1);
+    }
+}
+
+impl RawCell<'_> {
+    /// Returns the value of the cell.
+    fn text(&self) -> String {
+        if self.is_quoted {
+            trim_cell(&self.content.replace("\"\"", "\"")).to_owned()
+        } else {
+            trim_cell(self.content).to_owned()
+        }
+    }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// Returns the position of the first quote that is not doubled: 4 in `5"" "`.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut quotes = text
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| *byte == b'"')
+        .peekable();
+    while let Some((position, _)) = quotes.next() {
+        if quotes.next_if(|(next, _)| *next == position + 1).is_none() {
+            return Some(position);
+        }
+    }
+    None
+}
+
+/// Returns the number of line ends of a text: LF, CR LF or CR.
+fn count_line_ends(text: &str) -> usize {
+    let pairs = text.matches("\r\n").count();
+    text.bytes().filter(|byte| is_line_end(*byte)).count() - pairs
+}
+
+/// Whether a row has several lines, each with the same number of tabs, which is not 0: each can be a row.
+fn has_equal_lines(row: &str) -> bool {
+    let tab_counts: Vec<usize> = row
+        .split(['\r', '\n'])
+        .filter(|line| !line.is_empty())
+        .map(|line| line.matches('\t').count())
+        .collect();
+    let [first_count, other_counts @ ..] = &tab_counts[..] else {
+        return false;
+    };
+    *first_count > 0
+        && !other_counts.is_empty()
+        && other_counts.iter().all(|count| count == first_count)
+}

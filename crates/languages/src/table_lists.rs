@@ -1,0 +1,114 @@
+//! Lists of words that people write in tables, in all languages, besides the labels that pages show. Words are separated by
+//! spaces, and headings by commas.
+
+/// Words for yes.
+pub(super) const YES: &str = "yes y true t 1 x ja j wahr oui o vrai sí s verdadero";
+
+/// Words for no.
+pub(super) const NO: &str = "no n false f 0 nein falsch non faux falso";
+
+/// The names of the days of the week.
+pub(super) const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday \
+     montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag \
+     lundi mardi mercredi jeudi vendredi samedi dimanche \
+     lunes martes miércoles jueves viernes sábado domingo";
+
+/// The names that months have in Austria.
+pub(super) const MORE_MONTHS: [(&str, i8); 2] = [("Jänner", 1), ("Feber", 2)];
+
+/// Words and signs for an estimate.
+pub(super) const ESTIMATES: &str = "~ ≈ ca circa c about approx approximately around est estimated \
+     etwa ungefähr ungef rund zirka zirca geschätzt um \
+     env environ vers \
+     aprox aproximadamente unos unas alrededor";
+
+/// Words of an age that have no meaning of their own: `3 years old`, `2 Jahre und 3 Monate alt`.
+pub(super) const AGE_FILLERS: &str = "old of age and alt und et y de edad";
+
+/// The values of the field `sex`, with their words. In the files of American shelters, `Spayed` and `Neutered` are sexes.
+pub(super) const SEXES: &[(&str, &str)] = &[
+    (
+        "Female",
+        "f fem female girl queen bitch mare spayed \
+         w wbl weibl weiblich hündin huendin kätzin kaetzin stute \
+         femelle fem. chienne chatte jument lapine \
+         h hembra perra gata yegua coneja",
+    ),
+    (
+        "Male",
+        "m masc male boy tom tomcat stallion gelding neutered \
+         männl männlich maennl maennlich mnl rüde ruede kater hengst wallach rammler \
+         mâle étalon hongre \
+         macho semental",
+    ),
+    (
+        "Unknown",
+        "u unk unknown unbekannt unbek inconnu inconnue desconocido desconocida ?",
+    ),
+];
+
+/// The value of the field `species` for the animals that shelters count as other ones.
+pub(super) const OTHER_SPECIES: &[(&str, &str)] = &[(
+    "Other",
+    "other wild wildlife livestock amphibian amphibians exotic exotics \
+     andere anderes sonstige sonstiges wildtier wildtiere nutztier nutztiere amphibie amphibien exot exoten \
+     autre autres amphibien amphibiens otro otra otros otras anfibio anfibios",
+)];
+
+/// The values of the field `size`, with words besides their labels.
+pub(super) const SIZES: &[(&str, &str)] = &[
+    (
+        "Small",
+        "s small klein kleine kleiner kl petit petite pequeño pequeña",
+    ),
+    (
+        "Medium",
+        "m med medium mittel mittelgroß mittelgroße moyen moyenne mediano mediana",
+    ),
+    ("Large", "l large big groß große großer gr grand grande"),
+];
+
+/// The usual headings of members and of the fields of a new store, besides their labels.
+pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
+    (
+        "name",
+        "animal,animal name,pet name,tiername,rufname,name des tieres,nom de l’animal,nom animal,nombre del animal,\
+         nombre de la mascota",
+    ),
+    ("category", "category name,category label"),
+    (
+        "status",
+        "adoption status,availability,verfügbarkeit,disponibilité,disponibilidad",
+    ),
+    (
+        "species",
+        "species,animal type,pet type,type of animal,art,tierart,spezies,espèce animale,type d’animal,tipo de animal",
+    ),
+    ("breed", "breed,primary breed,animal breed,race,rasse,raza"),
+    ("sex", "sex,gender,geschlecht,genre,género"),
+    (
+        "born",
+        "born,born on,birth,birth date,birthday,date of birth,dob,d.o.b.,\
+         geboren am,geb.,geb. am,geb.-datum,geburtsdatum,geburtstag,wurfdatum,wurftag,\
+         naissance,date naissance,né le,née le,né(e) le,\
+         nacimiento,fecha nacimiento,nacido,nacida,nacido el,fecha nac.",
+    ),
+    (
+        "colour",
+        "colour,color,coat,coat colour,coat color,primary color,fellfarbe,farbe,robe,couleur de robe,pelaje",
+    ),
+    ("size", "size,groesse,tamano"),
+    ("description", "description,bio"),
+    (
+        "price",
+        "price,fee,adoption fee,schutzgebühr,schutzgebuehr,vermittlungsgebühr,frais d’adoption,\
+         tasa de adopción,cuota de adopción",
+    ),
+    (
+        "microchip",
+        "microchip,chip,chip number,chip no.,chip id,microchip number,microchip no.,\
+         chipnr.,chip-nr.,mikrochip,mikrochipnummer,mikrochip-nr.,transponder,transpondernummer,transponder-nr.,\
+         puce,n° de puce,n° puce,no de puce,puce électronique,numéro puce,\
+         n.º de chip,nº de chip,número de chip,nº de microchip,n.º de microchip",
+    ),
+];

@@ -1,0 +1,64 @@
+//! The options for CSV files.
+
+use clap::Args;
+use petstore_domain::{
+    Clock, SystemClock,
+    store_area::{FieldDefinition, Language, Profile},
+};
+use petstore_formats::files::{CsvOptions, Mapping, Separator};
+use petstore_languages::table_words;
+
+use crate::cli::{args::BadSetting, values};
+
+/// The meaning of the headings of a CSV file, and its separator.
+#[derive(Debug, Args)]
+pub(super) struct CsvArgs {
+    /// A column of a CSV file that has another name there, such as 'Animal
+    /// Name=name'; the second of two equal headings is 'Name#2'; can be repeated;
+    /// the variable has one on each line
+    #[arg(
+        long,
+        value_name = "HEADING=NAME",
+        env = "PETSTORE_IMPORT_MAP",
+        value_delimiter = '\n'
+    )]
+    map: Vec<Mapping>,
+
+    /// Ignore the columns of a CSV file that petstore does not know
+    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
+    ignore_unknown_columns: bool,
+
+    /// The character between the fields of a CSV file; by default, the one that its
+    /// first line has
+    #[arg(long, value_parser = values::word(&Separator::ALL), env = "PETSTORE_IMPORT_SEPARATOR")]
+    separator: Option<Separator>,
+}
+
+impl CsvArgs {
+    /// Whether an option has a value.
+    pub(super) fn are_given(&self) -> bool {
+        !self.map.is_empty() || self.ignore_unknown_columns || self.separator.is_some()
+    }
+
+    /// Checks that the mappings can be used together.
+    pub(super) fn check(&self) -> Result<(), BadSetting> {
+        match Mapping::conflict(&self.map) {
+            Some(conflict) => Err(BadSetting(conflict)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the options for a store with these fields and this profile, still without its categories.
+    pub(super) fn options(&self, fields: &[FieldDefinition], profile: &Profile) -> CsvOptions {
+        let language = profile.language.unwrap_or(Language::English);
+        let zone = profile.time_zone.clone().unwrap_or_default();
+        let today = zone.day_of(SystemClock.now());
+        CsvOptions {
+            mappings: self.map.clone(),
+            ignores_unknown: self.ignore_unknown_columns,
+            separator: self.separator,
+            currency: profile.currency.clone(),
+            ..CsvOptions::new(fields.to_vec(), table_words(language), today)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The categories of animals for which a file has only a species: as in the console, the category with the label of the species,
+//! or the category of the newest animals of the species, or a new one.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::ControlFlow,
+};
+
+use petstore_domain::{
+    Limit,
+    store_area::{Category, FieldDefinition, FieldValue, Label, Resource, StorePet},
+};
+use petstore_formats::files::CsvOptions;
+use petstore_store::{StoreError, bulk::Snapshot};
+
+/// The field with the species.
+const SPECIES: &str = "species";
+
+/// The categories that the animals of a store have.
+#[derive(Default)]
+struct UsedCategories {
+    /// The highest number of a category.
+    highest: i64,
+    /// The categories of the newest animals, by their species.
+    newest: BTreeMap<String, VecDeque<i64>>,
+}
+
+impl UsedCategories {
+    fn add(&mut self, resource: &Resource) {
+        match resource {
+            Resource::Pet(pet) => self.add_pet(pet),
+            Resource::Category(category) => self.highest = self.highest.max(category.id),
+            Resource::Order(_) => {}
+        }
+    }
+
+    fn add_pet(&mut self, pet: &StorePet) {
+        self.highest = self.highest.max(pet.category_id);
+        let Some(FieldValue::Text(species)) = pet.fields.get(SPECIES) else {
+            return;
+        };
+        if pet.withdrawal.is_some() {
+            return;
+        }
+        let newest = self.newest.entry(species.clone()).or_default();
+        newest.push_back(pet.category_id);
+        if newest.len() > usize::from(Limit::default().get()) {
+            newest.pop_front();
+        }
+    }
+
+    /// Returns the category of most of the newest animals of a species.
+    fn usual(&self, species: &str) -> Option<i64> {
+        let mut ids: Vec<i64> = self.newest.get(species)?.iter().copied().collect();
+        ids.sort_unstable();
+        let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len())?;
+        largest_group.first().copied()
+    }
+}
+
+/// Sets the category of each species, and returns the categories that the store does not have yet. A species with whose label
+/// two categories are named has none.
+pub(super) fn find_species_categories(
+    catalogue: Option<&mut (dyn Snapshot + 'static)>,
+    csv: &mut CsvOptions,
+) -> Result<Vec<Category>, StoreError> {
+    let mut new_categories = Vec::new();
+    let mut fields = csv.fields.iter();
+    let Some(field) = fields.find(|field| field.name.as_str() == SPECIES).cloned() else {
+        return Ok(new_categories);
+    };
+    let mut used = UsedCategories::default();
+    if let Some(catalogue) = catalogue {
+        catalogue.visit_resources(&mut |resource| {
+            used.add(&resource);
+            ControlFlow::Continue(())
+        })?;
+    }
+
+    for species in values(&field) {
+        let label = field.display_text(species);
+        let id = match *csv.categories.with_label(label) {
+            [id] => Some(id),
+            [_, _, ..] => None,
+            [] => used
+                .usual(species)
+                .or_else(|| add_category(label, &mut used, &mut new_categories)),
+        };
+        if let Some(id) = id {
+            csv.categories.set_of_species(species, id);
+        }
+    }
+    Ok(new_categories)
+}
+
+fn values(field: &FieldDefinition) -> &[String] {
+    match &field.choices {
+        Some(choices) => choices.values(),
+        None => &[],
+    }
+}
+
+/// Adds a category with this label and the next number. Returns `None` if there is no number, or if the label is not valid.
+fn add_category(
+    label: &str,
+    used: &mut UsedCategories,
+    new_categories: &mut Vec<Category>,
+) -> Option<i64> {
+    let label = Label::new(label.to_owned())?;
+    let id = used.highest.checked_add(1)?;
+    used.highest = id;
+    new_categories.push(Category {
+        id,
+        label,
+        version: 1,
+    });
+    Some(id)
+}

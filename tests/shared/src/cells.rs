@@ -1,0 +1,200 @@
+//! Cells as spreadsheets and programs write them, and what each means, for the import and for the console alike.
+
+/// A cell of a table.
+pub struct TableCell {
+    /// The program that writes the cell.
+    pub program: &'static str,
+    /// The heading of its column, which is the name of a member or a field.
+    pub column: &'static str,
+    pub text: &'static str,
+    /// The value that the store then has, as JSON has it without quotes: empty for no value, and `None` if the cell is refused.
+    pub value: Option<&'static str>,
+}
+
+const fn cell(
+    program: &'static str,
+    column: &'static str,
+    text: &'static str,
+    value: Option<&'static str>,
+) -> TableCell {
+    TableCell {
+        program,
+        column,
+        text,
+        value,
+    }
+}
+
+/// The columns of [`CELLS`], apart from the name.
+pub const COLUMNS: [&str; 8] = [
+    "arrived",
+    "born",
+    "price",
+    "neutered",
+    "grams",
+    "microchip",
+    "sex",
+    "species",
+];
+
+/// Cells of all kinds.
+#[rustfmt::skip]
+pub const CELLS: &[TableCell] = &[
+    cell("Excel", "name", " Rex", Some("Rex")),
+    cell("Excel", "name", "Rex ", Some("Rex")),
+    cell("Excel", "name", "Rex\u{a0}", Some("Rex")),
+    cell("Sheets", "name", "\u{200b}Rex", Some("Rex")),
+    cell("LibreOffice", "name", "Rex", Some("Rex")),
+    cell("Excel", "name", "O’Neil", Some("O’Neil")),
+    cell("LibreOffice", "name", "Zoë", Some("Zoë")),
+    cell("Numbers", "name", "Zoe\u{308}", Some("Zoe\u{308}")),
+    cell("Excel", "name", "=1+1", Some("=1+1")),
+    cell("pandas", "name", "NA", Some("NA")),
+    cell("pandas", "name", "nan", Some("nan")),
+    cell("Excel", "name", "TRUE", Some("TRUE")),
+    cell("Excel", "name", "007", Some("007")),
+    cell("Excel", "name", "1.0", Some("1.0")),
+    cell("Sheets", "name", "大黄狗", Some("大黄狗")),
+    cell("Excel", "name", "Max, the 2nd", Some("Max, the 2nd")),
+    cell("Excel", "name", "5\" Tall", Some("5\" Tall")),
+    cell("Excel", "arrived", "3/25/2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "03/25/24", Some("2024-03-25")),
+    cell("Excel", "arrived", "25.03.2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "25.03.24", Some("2024-03-25")),
+    cell("Excel", "arrived", "25/03/2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "Monday, March 25, 2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "Montag, 25. März 2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "lundi 25 mars 2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "lunes, 25 de marzo de 2024", Some("2024-03-25")),
+    cell("Excel", "arrived", "25-Mar-24", Some("2024-03-25")),
+    cell("Excel", "arrived", "16. Jänner 1994", Some("1994-01-16")),
+    cell("Excel", "arrived", "3/25/2024 12:00:00 AM", Some("2024-03-25")),
+    cell("Excel", "arrived", "25.03.2024 00:00", Some("2024-03-25")),
+    cell("LibreOffice", "arrived", "2024-03-25", Some("2024-03-25")),
+    cell("LibreOffice", "arrived", "25. Mär. 2024", Some("2024-03-25")),
+    cell("LibreOffice", "arrived", "2024-03-25 00:00:00", Some("2024-03-25")),
+    cell("Numbers", "arrived", "25 Mar 2024", Some("2024-03-25")),
+    cell("Numbers", "arrived", "Mar 25, 2024", Some("2024-03-25")),
+    cell("Numbers", "arrived", "25 mars 2024", Some("2024-03-25")),
+    cell("Sheets", "arrived", "25/03/2024 0:00:00", Some("2024-03-25")),
+    cell("Sheets", "arrived", "2024-03-25T00:00:00.000Z", Some("2024-03-25")),
+    cell("pandas", "arrived", "2024-03-25 00:00:00", Some("2024-03-25")),
+    cell("pandas", "arrived", "2024-03-25T00:00:00", Some("2024-03-25")),
+    cell("pandas", "arrived", "2024-03-25 00:00:00+00:00", Some("2024-03-25")),
+    cell("pandas", "arrived", "20240325", Some("2024-03-25")),
+    cell("pandas", "arrived", "NaT", Some("")),
+    cell("Excel", "arrived", "#N/A", Some("")),
+    cell("Excel", "arrived", "", Some("")),
+    cell("Excel", "arrived", "03/04/2024", None),
+    cell("pandas", "arrived", "2024-03-25 14:30:00", None),
+    cell("Excel", "arrived", "45376", None),
+    cell("Excel", "born", "2019", Some("2019-01-01")),
+    cell("Excel", "born", "05/2019", Some("2019-05-01")),
+    cell("Excel", "born", "Mai 2019", Some("2019-05-01")),
+    cell("Excel", "born", "ca. 2019", Some("2019-01-01")),
+    cell("Excel", "price", "249.00", Some("249.00")),
+    cell("Excel", "price", "$249.00", Some("249.00")),
+    cell("Excel", "price", "249,00 €", Some("249.00")),
+    cell("Excel", "price", "1.249,50 €", Some("1249.50")),
+    cell("Excel", "price", "1\u{202f}249,50\u{a0}€", Some("1249.50")),
+    cell("Excel", "price", "€ 249", Some("249")),
+    cell("Excel", "price", " 249.00 ", Some("249.00")),
+    cell("Sheets", "price", "249.00\u{a0}", Some("249.00")),
+    cell("Excel", "price", "$1,249.50", Some("1249.50")),
+    cell("Excel", "price", " $ 249.00 ", Some("249.00")),
+    cell("LibreOffice", "price", "249,-", Some("249")),
+    cell("Sheets", "price", "£249.00", Some("249.00")),
+    cell("Numbers", "price", "1'249.50", Some("1249.50")),
+    cell("pandas", "price", "249.0", Some("249.0")),
+    cell("pandas", "price", "249", Some("249")),
+    cell("pandas", "price", "nan", Some("")),
+    cell("Excel", "price", "1.250", None),
+    cell("Excel", "price", "1,250", None),
+    cell("Excel", "price", "(249.00)", None),
+    cell("Excel", "price", "-5", None),
+    cell("Excel", "price", "-", None),
+    cell("Excel", "price", "2.5E+02", None),
+    cell("Excel", "neutered", "TRUE", Some("true")),
+    cell("Excel", "neutered", "FALSE", Some("false")),
+    cell("Excel", "neutered", "WAHR", Some("true")),
+    cell("Excel", "neutered", "FALSCH", Some("false")),
+    cell("Excel", "neutered", "VRAI", Some("true")),
+    cell("Excel", "neutered", "FAUX", Some("false")),
+    cell("Excel", "neutered", "VERDADERO", Some("true")),
+    cell("Excel", "neutered", "FALSO", Some("false")),
+    cell("pandas", "neutered", "True", Some("true")),
+    cell("pandas", "neutered", "False", Some("false")),
+    cell("Excel", "neutered", "1", Some("true")),
+    cell("Excel", "neutered", "0", Some("false")),
+    cell("pandas", "neutered", "1.0", Some("true")),
+    cell("pandas", "neutered", "0.0", Some("false")),
+    cell("Numbers", "neutered", "yes", Some("true")),
+    cell("Excel", "neutered", "x", Some("true")),
+    cell("Excel", "neutered", " TRUE\u{a0}", Some("true")),
+    cell("pandas", "neutered", "NA", Some("")),
+    cell("Excel", "grams", "12500", Some("12500")),
+    cell("Excel", "grams", "12,500", Some("12500")),
+    cell("Excel", "grams", "12.500", Some("12500")),
+    cell("Excel", "grams", "12 500", Some("12500")),
+    cell("Excel", "grams", "12\u{202f}500", Some("12500")),
+    cell("Numbers", "grams", "12'500", Some("12500")),
+    cell("pandas", "grams", "12500.0", Some("12500")),
+    cell("Excel", "grams", "12500,00", Some("12500")),
+    cell("Excel", "grams", "  7", Some("7")),
+    cell("Sheets", "grams", "7\u{a0}", Some("7")),
+    cell("Excel", "grams", "=\"7\"", Some("7")),
+    cell("pandas", "grams", "nan", Some("")),
+    cell("Excel", "grams", "007", None),
+    cell("pandas", "grams", "12500.5", None),
+    cell("Excel", "grams", "1.25E+04", None),
+    cell("Excel", "microchip", "981000000000001", Some("981000000000001")),
+    cell("Excel", "microchip", "'981000000000002", Some("'981000000000002")),
+    cell("Sheets", "microchip", "981 000 000 000 003", Some("981 000 000 000 003")),
+    cell("LibreOffice", "microchip", "981-000-000-000-004", Some("981-000-000-000-004")),
+    cell("pandas", "microchip", "981000000000005.0", Some("981000000000005.0")),
+    cell("Excel", "microchip", "=\"981000000000006\"", Some("=\"981000000000006\"")),
+    cell("Excel", "microchip", " 981000000000007 ", Some("981000000000007")),
+    cell("Excel", "microchip", "981,000,000,000,008", Some("981,000,000,000,008")),
+    cell("Excel", "microchip", "0A12E34F", Some("0A12E34F")),
+    cell("Excel", "microchip", "AVID*023*456*789", Some("AVID*023*456*789")),
+    cell("LibreOffice", "microchip", "", Some("")),
+    cell("Excel", "microchip", "9.81E+14", None),
+    cell("Excel", "microchip", "9,81E+14", None),
+    cell("Excel", "sex", "Female", Some("Female")),
+    cell("Excel", "sex", "FEMALE", Some("Female")),
+    cell("Excel", "sex", "female ", Some("Female")),
+    cell("Sheets", "sex", "Male\u{a0}", Some("Male")),
+    cell("Excel", "sex", "w", Some("Female")),
+    cell("Excel", "sex", "m", Some("Male")),
+    cell("Excel", "sex", "M", Some("Male")),
+    cell("Excel", "sex", "F", Some("Female")),
+    cell("LibreOffice", "sex", "männl.", Some("Male")),
+    cell("LibreOffice", "sex", "weibl.", Some("Female")),
+    cell("Excel", "sex", "Rüde", Some("Male")),
+    cell("Excel", "sex", "Hündin", Some("Female")),
+    cell("Excel", "sex", "Spayed", Some("Female")),
+    cell("Excel", "sex", "Neutered Male", Some("Male")),
+    cell("pandas", "sex", "NA", Some("")),
+    cell("Excel", "sex", "m/w", None),
+    cell("Excel", "species", "Hunde", Some("Dog")),
+    cell("Excel", "species", "chienne", Some("Dog")),
+    cell("Excel", "species", "DOG", Some("Dog")),
+    cell("Numbers", "species", "Cats", Some("Cat")),
+    cell("Excel", "species", "Einhorn", None),
+];
+
+impl TableCell {
+    /// Returns the cells of a row: the name, and a cell for each of [`COLUMNS`], which is empty unless it is this one.
+    pub fn row(&self) -> Vec<&'static str> {
+        let name = if self.column == "name" {
+            self.text
+        } else {
+            "Rex"
+        };
+        let mut row = vec![name];
+        for column in COLUMNS {
+            row.push(if column == self.column { self.text } else { "" });
+        }
+        row
+    }
+}
