@@ -64,6 +64,16 @@ try {
   assert(again.id > added.id, "the second animal was not added");
   console.log(`Trying out createPet twice adds two animals: ${added.id} and ${again.id}.`);
 
+  // 2^53 + 1, which JavaScript rounds.
+  const large = "9007199254740993";
+  await page.locator("#operations-pets-createPet textarea").fill(`{"name": "Exact", "categoryId": ${large}}`);
+  const request = page.waitForRequest((request) => request.method() === "POST");
+  await page.locator("#operations-pets-createPet .execute").click();
+  assert.match((await request).postData(), /"categoryId":\s*9007199254740993\b/);
+  await page.waitForFunction((text) => document.querySelector("#operations-pets-createPet .live-responses-table").textContent.includes(text),
+    { timeout: 5000 }, `"categoryId": ${large}`);
+  console.log("A request and its response have each digit of an int64.");
+
   const first = await tryOut("getPet", { petId: String(listed[0].id) });
   assert.deepEqual(first, listed[0]);
   console.log("Trying out getPet shows the first of them, with the key that was entered once.");
@@ -76,7 +86,7 @@ try {
   await page.waitForSelector("#operations-animals-listStorePets");
   assert.equal(await page.$eval("nav [aria-current]", (link) => link.textContent), "Store area");
   const ofStaff = await shownOperations();
-  assert.equal(ofStaff.length, 43);
+  assert.equal(ofStaff.length, 44);
   console.log(`A link leads to the store area, which lists ${ofStaff.length} operations.`);
   // One operation of each method is open, because each method has a colour.
   const shown = ["animals-listStorePets", "animals-patchPet", "orders-placeOrder", "categories-putCategory", "categories-deleteCategory"];

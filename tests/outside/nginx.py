@@ -57,7 +57,7 @@ def free_port():
 class Nginx:
     """nginx with the blocks of a document, on free ports and with a certificate of its own."""
 
-    def __init__(self, program, folder, servers, upstream=None):
+    def __init__(self, program, folder, servers, upstream=None, settings=""):
         self.program, self.folder = program, folder
         self.plain, self.tls = free_port(), free_port()
         text = "".join(servers)
@@ -77,7 +77,7 @@ class Nginx:
         around = (
             f"pid {folder}/pid;\nerror_log {folder}/error.log;\ndaemon off;\n"
             f"{'user root;' if os.geteuid() == 0 else ''}\nevents {{}}\n"
-            f"http {{\naccess_log off;\nproxy_max_temp_file_size 0;\n{temporary}{text}}}\n"
+            f"http {{\naccess_log off;\nproxy_max_temp_file_size 0;\n{settings}{temporary}{text}}}\n"
         )
         self.configuration = folder / "nginx.conf"
         self.configuration.write_text(around)
@@ -104,10 +104,10 @@ class Nginx:
         self.process.terminate()
         self.process.wait()
 
-    def get(self, path, fields=(), method="GET"):
+    def get(self, path, fields=(), method="GET", body=None):
         context = ssl._create_unverified_context()
         connection = http.client.HTTPSConnection("127.0.0.1", self.tls, timeout=60, context=context)
-        connection.request(method, path, headers=dict(fields))
+        connection.request(method, path, body, headers=dict(fields))
         return connection.getresponse()
 
 
@@ -167,6 +167,29 @@ def in_front_of_the_window(nginx, animals, api, key):
             raise AssertionError(f"a file that was cut off arrived as complete, with {len(rest)} bytes")
 
 
+def in_front_of_the_interface(nginx, key):
+    """A program reads, changes and reads, with nginx between that compresses JSON and so weakens the tags."""
+    fields = {"authorization": f"Bearer {key}", "accept-encoding": "gzip"}
+    path = "/v1/store/pets/1"
+
+    def read():
+        response = nginx.get(path, fields)
+        pet = json.loads(gzip.decompress(response.read()))
+        tag = response.getheader("etag")
+        assert response.getheader("content-encoding") == "gzip" and tag == f'W/"{pet["version"]}"', tag
+        return pet, tag
+
+    with nginx:
+        pet, tag = read()
+        patch = {**fields, "content-type": "application/json", "if-match": tag}
+        for name, status in [("Changed behind nginx", 200), ("Changed again", 412)]:
+            changed = nginx.get(path, patch, "PATCH", json.dumps({"name": name}))
+            assert changed.status == status, (changed.status, changed.read())
+        again, _ = read()
+        assert (again["version"], again["name"]) == (pet["version"] + 1, "Changed behind nginx"), again
+        print("A program that reads through a compressing nginx changes what it has read, and not what is newer.")
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ["nginx", "window", "api", "key"]:
@@ -185,6 +208,11 @@ def main():
             if path.name == "window-operation.md":
                 window = f"http://{urlsplit(given.window).netloc}"
                 in_front_of_the_window(Nginx(given.nginx, folder, servers, window), given.animals, given.api, given.key)
+            if path.name == "deployment.md":
+                interface = f"http://{urlsplit(given.api).netloc}"
+                compresses = "gzip on;\ngzip_types application/json;\n"
+                nginx = Nginx(given.nginx, folder, servers, interface, compresses)
+                in_front_of_the_interface(nginx, given.key)
 
 
 main()

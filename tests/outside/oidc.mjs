@@ -42,8 +42,9 @@ const GROUPS = { maria: ["shop-managers"], carl: ["shop"], olga: ["other"] };
 const issuer = `http://localhost:${await freePort()}`;
 const origin = `http://localhost:${await freePort()}`;
 
-// A provider with keys of its own. What it knows of people stays.
-function provider(kid, alg) {
+// A provider with keys of its own. What it knows of people stays. With its defaults, the ID token has no claims about
+// people, who have them only at userinfo.
+function provider(kid, alg, conformIdTokenClaims) {
   const pair = alg === "ES256" ? generateKeyPairSync("ec", { namedCurve: "P-256" }) : generateKeyPairSync("rsa", { modulusLength: 2048 });
   const made = new Provider(issuer, {
     jwks: { keys: [{ ...pair.privateKey.export({ format: "jwk" }), kid, alg, use: "sig" }] },
@@ -56,8 +57,8 @@ function provider(kid, alg) {
       backchannel_logout_session_required: true,
       id_token_signed_response_alg: alg,
     }],
-    claims: { openid: ["sub", "groups"], profile: ["preferred_username"], email: ["email"] },
-    conformIdTokenClaims: false,
+    claims: { openid: ["sub"], groups: ["groups"], profile: ["preferred_username"], email: ["email"] },
+    conformIdTokenClaims,
     cookies: { keys: ["provider"] },
     enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256"] },
     features: {
@@ -77,7 +78,7 @@ function provider(kid, alg) {
     pkce: { required: () => true },
     async loadExistingGrant(ctx) {
       const grant = new ctx.oidc.provider.Grant({ clientId: ctx.oidc.client.clientId, accountId: ctx.oidc.session.accountId });
-      grant.addOIDCScope("openid profile email");
+      grant.addOIDCScope("openid profile email groups");
       await grant.save();
       return grant;
     },
@@ -88,10 +89,12 @@ function provider(kid, alg) {
   return made;
 }
 
-let present = provider("first", "RS256");
+let present = provider("first", "RS256", true);
 let asked = 0;
+let questions = 0;
 const server = createServer(async (request, response) => {
   if (request.url === "/jwks") asked += 1;
+  if (request.url === "/me") questions += 1;
   if (!request.url.startsWith("/interaction/")) return present.callback()(request, response);
   if (request.method === "GET") {
     response.setHeader("content-type", "text/html");
@@ -156,7 +159,8 @@ try {
   await signIn(maria, "maria");
   assert.equal(maria.url(), `${origin}/orders`);
   assert.match(await text(maria), /maria/);
-  console.log("A manager signs in at the provider, and comes back to the page that they wanted.");
+  assert.equal(questions, 1);
+  console.log("A manager, whose role is only at userinfo, signs in at the provider, and comes back to the page that they wanted.");
 
   const looking = await browser.newPage();
   await looking.setViewport({ width: 320, height: 900 });
@@ -228,7 +232,7 @@ try {
   assert(!(await isIn(carl)));
   console.log("A sign-out here leads to the provider, and back.");
 
-  present = provider("second", "ES256");
+  present = provider("second", "ES256", false);
   await soon("a token of the new key is accepted", async () => {
     const page = await person();
     await signIn(page, "carl");

@@ -156,19 +156,20 @@ pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
 pub(super) fn filter<T>(
     name: &str,
     value: Option<&Cow<'_, str>>,
-    parse: impl FnOnce(&str) -> Option<T>,
+    parse: impl Fn(&str) -> Option<T>,
     expectation: &str,
 ) -> Result<Option<T>, ApiError> {
     let Some(text) = value else {
         return Ok(None);
     };
-    match parse(text) {
-        Some(value) => Ok(Some(value)),
-        None => Err(ApiError::new(
-            Problem::InvalidParameter,
-            format!("{name} must be {expectation}."),
-        )),
+    if let Some(value) = parse(text) {
+        return Ok(Some(value));
     }
+    let mut message = format!("{name} must be {expectation}.");
+    if parse(&text.replace(' ', "+")).is_some() {
+        message += " In a query, + means a space: write %2B.";
+    }
+    Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
 /// The expectation of an int64 in a query.

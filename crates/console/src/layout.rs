@@ -15,7 +15,11 @@ use petstore_domain::{
     store_area::{StoreTimeZone, TelephoneNumber},
 };
 use petstore_languages::{console::Label, console_texts as texts, look};
-use petstore_web::edge::{ApiError, Body, Response, assets::Asset, response};
+use petstore_web::edge::{
+    ApiError, Body, Response,
+    assets::{self, Asset},
+    response,
+};
 
 use super::{
     markup::{self, LONG_LENGTH},
@@ -124,12 +128,10 @@ pub(super) fn zones_script() -> &'static str {
     &ASSETS[7].path
 }
 
-/// Responds with the style, script or picture at this path. Fails with 404 for another path.
+/// Responds with the style, script or picture at this path, also to a page of another release. Fails with 404 for another
+/// path.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
-    match ASSETS.iter().find(|asset| asset.path == path) {
-        Some(asset) => Ok(asset.respond()),
-        None => Err(ApiError::no_such_path()),
-    }
+    assets::respond_at(ASSETS.iter(), path).ok_or_else(ApiError::no_such_path)
 }
 
 /// Returns a response with this content.

@@ -87,7 +87,7 @@ impl Console {
 impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
-    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store, no-transform");
     /// The time that the page may wait for pictures.
     type RouteMatch = Duration;
 

@@ -34,18 +34,20 @@ pub(super) fn visitor(
     client: &Client,
     request: &Parts,
 ) -> Result<Visitor, ApiError> {
-    let host = request::host(request)
+    let sent_host = request::host(request)
         .unwrap_or_default()
         .to_ascii_lowercase();
     let url = settings.url.as_ref().map(Origin::as_str);
     let (configured_scheme, configured_host) = url
         .and_then(|url| url.split_once("://"))
         .unwrap_or_default();
+    let uses_tls = settings.tls || configured_scheme == "https";
+    let host = without_default_port(&sent_host, uses_tls);
     let is_configured = !host.is_empty() && host == configured_host;
-    let name = request::without_port(&host);
+    let name = request::without_port(host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
-        let message = texts().foreign_host(&host, configured_host);
+        let message = texts().foreign_host(host, configured_host);
         return Err(ApiError::new(Problem::InvalidRequest, message));
     }
 
@@ -71,6 +73,15 @@ pub(super) fn visitor(
         is_secure,
         origin: format!("{scheme}://{host}"),
     })
+}
+
+/// Returns the host without the port that browsers leave out: some proxies write it, such as nginx with
+/// `$host:$server_port`.
+///
+/// Example: with TLS, `console.shop.example:443` is `console.shop.example`.
+fn without_default_port(host: &str, uses_tls: bool) -> &str {
+    let port = if uses_tls { ":443" } else { ":80" };
+    host.strip_suffix(port).unwrap_or(host)
 }
 
 /// Whether a proxy says of a part of the way, from the browser on, that it did not use TLS: `https` and

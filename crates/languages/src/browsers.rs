@@ -7,10 +7,14 @@ struct Mark {
 }
 
 /// The browsers. Each of them also names the browsers after it.
-const BROWSERS: [Mark; 5] = [
+const BROWSERS: [Mark; 8] = [
     mark("Edg", "Edge"),
     mark("OPR/", "Opera"),
+    mark("OPT/", "Opera"),
     mark("Firefox/", "Firefox"),
+    // On iPhones and iPads, the names of browsers are other ones.
+    mark("FxiOS/", "Firefox"),
+    mark("CriOS/", "Chrome"),
     mark("Chrome/", "Chrome"),
     mark("Safari/", "Safari"),
 ];

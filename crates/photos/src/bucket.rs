@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::{TryStreamExt, future::try_join_all};
 use object_store::{
     ClientConfigKey, GetOptions, ObjectStore, ObjectStoreExt, RetryConfig,
-    aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey},
+    aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, Checksum},
     path::Path,
 };
 use petstore_domain::store_area::{PhotoFile, PhotoId};
@@ -50,7 +50,10 @@ impl Bucket {
             .map_err(|error| format!("the prefix is not allowed: {error}"))?;
 
         let media_type = AmazonS3ConfigKey::Client(ClientConfigKey::DefaultContentType);
-        let mut builder = AmazonS3Builder::new().with_config(media_type, "image/jpeg");
+        let mut builder = AmazonS3Builder::new()
+            .with_config(media_type, "image/jpeg")
+            // Buckets with Object Lock reject an upload without a checksum.
+            .with_checksum_algorithm(Checksum::SHA256);
         for (name, value) in variables {
             if let Some(setting) = client_setting(&name, &value)? {
                 builder = builder.with_config(setting, value);
@@ -81,15 +84,8 @@ impl Bucket {
     ///
     /// An error whose kind is not [`ErrorKind::Other`] does not pass by itself.
     pub(super) async fn probe(&self) -> io::Result<()> {
-        use object_store::Error::{PermissionDenied, Unauthenticated};
-
-        match self.write_and_delete_probe().await {
-            Ok(()) => Ok(()),
-            Err(error @ (PermissionDenied { .. } | Unauthenticated { .. })) => {
-                Err(io::Error::new(ErrorKind::PermissionDenied, error))
-            }
-            Err(error) => Err(error.into()),
-        }
+        let result = self.write_and_delete_probe().await;
+        result.map_err(error_with_kind)
     }
 
     async fn write_and_delete_probe(&self) -> object_store::Result<()> {
@@ -182,7 +178,7 @@ impl Bucket {
         for file in PhotoFile::all(id) {
             match self.client.delete(&self.object_path(file)).await {
                 Err(object_store::Error::NotFound { .. }) => {}
-                result => result?,
+                result => result.map_err(error_with_kind)?,
             }
         }
         Ok(())
@@ -251,6 +247,18 @@ fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, 
         ));
     }
     Ok(Some(setting))
+}
+
+/// Returns an error whose kind is [`ErrorKind::PermissionDenied`] if the bucket does not allow the operation.
+pub fn error_with_kind(error: object_store::Error) -> io::Error {
+    use object_store::Error::{PermissionDenied, Unauthenticated};
+
+    match error {
+        PermissionDenied { .. } | Unauthenticated { .. } => {
+            io::Error::new(ErrorKind::PermissionDenied, error)
+        }
+        _ => error.into(),
+    }
 }
 
 fn is_http_url(text: &str) -> bool {

@@ -37,7 +37,7 @@ use tokio::{
 };
 
 pub use self::{
-    bucket::Bucket,
+    bucket::{Bucket, error_with_kind},
     decode::{EncodedPhoto, encode_photo, is_readable},
     files::{PIECE_LENGTH, Piece, ShardFiles},
     folder::Folder,

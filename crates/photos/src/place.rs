@@ -339,6 +339,9 @@ async fn in_folder<T: Send + 'static>(
     .await
 }
 
+/// The longest sentence of a bucket in an error, in characters.
+const MAX_SENTENCE_LENGTH: usize = 200;
+
 /// Returns the result of an operation, or an error of the kind [`ErrorKind::TimedOut`] after
 /// [`OPERATION_LIMIT`].
 async fn with_limit<T>(operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
@@ -351,26 +354,29 @@ async fn with_limit<T>(operation: impl Future<Output = io::Result<T>>) -> io::Re
     }
 }
 
-/// Returns the error of a bucket in few words: the code in the response of its service, or the last
-/// cause.
+/// Returns the error of a bucket in few words: the code and the sentence in the response of its service, or the
+/// last cause.
 ///
-/// For example, a cause with the text `…<Code>NoSuchBucket</Code>…` becomes `NoSuchBucket`.
+/// For example, a cause with the text `…<Code>NoSuchBucket</Code><Message>It is gone</Message>…` becomes
+/// `NoSuchBucket: It is gone`.
 fn shorten_error(error: io::Error) -> io::Error {
     let Some(cause) = error.get_ref() else {
         return error;
     };
-    let reason = match error_code(&cause.to_string()) {
-        Some(code) => code.to_owned(),
-        None => last_cause(cause).to_string(),
+    let text = cause.to_string();
+    let reason = match (element(&text, "Code"), element(&text, "Message")) {
+        (Some(code), Some(sentence)) => format!("{code}: {sentence:.MAX_SENTENCE_LENGTH$}"),
+        (Some(code), None) => code.to_owned(),
+        (None, _) => last_cause(cause).to_string(),
     };
     io::Error::new(error.kind(), reason)
 }
 
-/// Returns the error code in the XML response of a bucket, if the text contains one.
-fn error_code(text: &str) -> Option<&str> {
-    let (_, code_and_end) = text.split_once("<Code>")?;
-    let (code, _) = code_and_end.split_once("</Code>")?;
-    Some(code)
+/// Returns the content of an element in the XML response of a bucket, if the text contains it.
+fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, content_and_end) = text.split_once(&format!("<{name}>"))?;
+    let (content, _) = content_and_end.split_once(&format!("</{name}>"))?;
+    Some(content)
 }
 
 /// Returns the error at the end of the chain of causes.

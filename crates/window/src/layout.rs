@@ -93,11 +93,12 @@ impl Layout {
         }
     }
 
-    /// Responds with the style sheet or icon at this path. Fails with 404 for another path.
+    /// Responds with the style sheet or icon at this path, also if the page that names it is older than this process.
+    /// Fails with 404 for another path.
     pub(super) fn respond_with_asset(&self, path: &str) -> Result<Response, ApiError> {
-        let mut assets = self.assets.iter().chain(&self.style);
-        if let Some(asset) = assets.find(|asset| asset.path == path) {
-            return Ok(asset.respond());
+        let assets = self.assets.iter().chain(&self.style);
+        if let Some(response) = assets::respond_at(assets, path) {
+            return Ok(response);
         }
         match accent::sheet_at(path) {
             Some(sheet) => Ok(assets::respond(path, CSS, sheet.into())),
@@ -120,7 +121,10 @@ impl Layout {
         let english_message = is_english.then(|| error.message().to_owned());
         let (mut response, cause) = error.into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("no-store, no-transform"),
+        );
         if request.uri.path() == "/animals.json" {
             return (response, cause);
         }

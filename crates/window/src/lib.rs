@@ -269,7 +269,7 @@ impl Interface for Window {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static(
-        "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
+        "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400, no-transform",
     );
     type RouteMatch = RouteMatch<Page>;
 

@@ -132,7 +132,7 @@ impl EncodedPage {
             response = etag::respond(request, response, tag.clone());
         } else {
             // An animal can come back, so caches must ask again soon.
-            let control = HeaderValue::from_static("public, max-age=60");
+            let control = HeaderValue::from_static("public, max-age=60, no-transform");
             headers.insert(header::CACHE_CONTROL, control);
         }
 

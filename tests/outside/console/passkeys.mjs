@@ -78,6 +78,8 @@ export async function passkeys(manager) {
   assert.equal(await title(cleo), "Today");
   console.log("After the password, the page asks for the passkey, and the passkey for a finger, a face or a PIN.");
 
+  await withoutPublicKey("Ben");
+
   const ben = await withAuthenticator();
   await enterPassword(ben, "Ben");
   await add(ben, "Key");
@@ -130,6 +132,35 @@ export async function passkeys(manager) {
   assert.equal(await title(cleo), "Today");
   await Promise.all([cleo, ben].map(({ context }) => context.close()));
   console.log("A passkey that was removed signs nobody in, and the password is enough again.");
+}
+
+// Password managers that change what the browser says about a new passkey.
+const MANAGERS = {
+  "gives no key": () => { AuthenticatorAttestationResponse.prototype.getPublicKey = () => null; },
+  "lacks the method": () => { AuthenticatorAttestationResponse.prototype.getPublicKey = undefined; },
+  "fails": () => { AuthenticatorAttestationResponse.prototype.getPublicKey = () => { throw new TypeError("no"); }; },
+  "gives only the attestation": () => {
+    for (const method of ["getPublicKey", "getPublicKeyAlgorithm", "getAuthenticatorData"])
+      delete AuthenticatorAttestationResponse.prototype[method];
+  },
+};
+
+async function withoutPublicKey(name) {
+  for (const [manager, change] of Object.entries(MANAGERS)) {
+    const at = await withAuthenticator();
+    await at.page.evaluateOnNewDocument(change);
+    await enterPassword(at, name);
+    await add(at, `Vault that ${manager}`);
+    await signOut(at);
+    await open(at, "/orders");
+    await submit(at, BUTTON);
+    assert.equal(at.page.url(), `${site}/orders`, manager);
+    await open(at, "/account/passkeys");
+    await submit(at, "td button");
+    await has(at, "The passkey is removed.");
+    await at.context.close();
+  }
+  console.log("The passkeys of password managers that do not give the public key separately sign in.");
 }
 
 // The pages in the languages of the store, as narrow as 400 % zoom makes them.

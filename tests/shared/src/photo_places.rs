@@ -11,7 +11,10 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::{Method, Request, Response, StatusCode, body::Incoming, service::service_fn};
+use hyper::{
+    Method, Request, Response, StatusCode, body::Incoming, http::request::Parts,
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use petstore_photos::{Folder, Place};
 use tokio::{net::TcpListener, task::JoinSet};
@@ -41,6 +44,12 @@ pub enum Mood {
     Halves,
     /// Keeps another last byte of each object that it gets.
     Alters,
+    /// Responds with 403 to each request to delete an object.
+    KeepsAll,
+    /// Rejects each object, and says why.
+    IsFull,
+    /// Rejects objects without a checksum, as a bucket with Object Lock does.
+    WantsChecksums,
     /// Responds to the end of an upload with 200, and with an error in the body.
     Regrets,
 }
@@ -182,7 +191,14 @@ async fn respond(
         Mood::Fails => return status(StatusCode::SERVICE_UNAVAILABLE),
         Mood::Forbids => return status(StatusCode::FORBIDDEN),
         Mood::Hangs => return std::future::pending().await,
-        Mood::Works | Mood::Lies | Mood::Halves | Mood::Alters | Mood::Regrets => {}
+        Mood::Works
+        | Mood::Lies
+        | Mood::Halves
+        | Mood::Alters
+        | Mood::Regrets
+        | Mood::KeepsAll
+        | Mood::IsFull
+        | Mood::WantsChecksums => {}
     }
     let (head, body) = request.into_parts();
     let authorization = head
@@ -191,6 +207,9 @@ async fn respond(
         .map_or("", |value| value.to_str().unwrap());
     if !authorization.starts_with("AWS4-HMAC-SHA256 Credential=till/") {
         return status(StatusCode::FORBIDDEN);
+    }
+    if let Some(refusal) = refusal(mood, &head) {
+        return refusal;
     }
     let body = body.collect().await.unwrap().to_bytes();
     let mut objects = objects.lock().unwrap();
@@ -247,6 +266,29 @@ async fn respond(
             }
         },
     }
+}
+
+/// The response of a service with rules of its own, if the request breaks them.
+fn refusal(mood: Mood, head: &Parts) -> Option<Response<Full<Bytes>>> {
+    let is_of_upload = head.uri.query().unwrap_or_default().contains("upload");
+    let (code, text) = match mood {
+        Mood::KeepsAll if head.method == Method::DELETE && !is_of_upload => {
+            (StatusCode::FORBIDDEN, "nothing may be deleted here")
+        }
+        Mood::IsFull if head.method == Method::PUT => {
+            (StatusCode::BAD_REQUEST, "this bucket has no room")
+        }
+        Mood::WantsChecksums
+            if head.method == Method::PUT
+                && !head.headers.contains_key("x-amz-checksum-sha256") =>
+        {
+            (StatusCode::BAD_REQUEST, "x-amz-checksum-sha256 is missing")
+        }
+        _ => return None,
+    };
+    let text = format!("<Error><Code>InvalidRequest</Code><Message>{text}</Message></Error>");
+    let response = Response::builder().status(code);
+    Some(response.body(Full::from(text)).unwrap())
 }
 
 fn keep(objects: &mut Objects, mood: Mood, name: &str, content: Bytes) {

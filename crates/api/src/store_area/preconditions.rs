@@ -11,6 +11,9 @@ use petstore_domain::{
 };
 use petstore_web::edge::ApiError;
 
+/// The ends that servers give to the tag of a response when they compress it: Apache and Caddy one hyphen, Jetty two.
+const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", "-br", "-zstd", "-deflate", ";gzip"];
+
 /// Parses the conditions of a request on the present version. Fails with 400 if one is malformed.
 pub(super) fn from_headers(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     Ok(Preconditions {
@@ -67,8 +70,11 @@ pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
     }
 }
 
-/// Returns the versions in a list of tags. A weak tag equals none in the strong comparison, and a tag of
-/// another form is not the tag of a version. Returns `None` if the value is not a list of tags, or has none.
+/// Returns the versions in a list of tags. A tag of another form is not the tag of a version. Returns `None` if the value
+/// is not a list of tags, or has none.
+///
+/// The service sends strong tags, and a version identifies the content whatever a proxy does to the bytes. So a tag that
+/// a proxy has weakened or changed on the way still counts: `W/"7"` and `"7-gzip"` are the version 7.
 fn versions(list: &[u8]) -> Option<Vec<i64>> {
     let mut versions = Vec::new();
     let mut has_tags = false;
@@ -79,10 +85,7 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
             continue;
         }
 
-        let (is_weak, quoted_tag) = match remaining.strip_prefix(b"W/") {
-            Some(quoted_tag) => (true, quoted_tag),
-            None => (false, remaining),
-        };
+        let quoted_tag = remaining.strip_prefix(b"W/").unwrap_or(remaining);
         let tag_and_end = quoted_tag.strip_prefix(b"\"")?;
         let tag_length = tag_and_end.iter().position(|&byte| byte == b'"')?;
         let (tag, end) = tag_and_end.split_at(tag_length);
@@ -90,8 +93,7 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
             return None;
         }
         has_tags = true;
-        let version = str::from_utf8(tag).ok().and_then(text::parse_integer);
-        versions.extend(version.filter(|&version| !is_weak && version > 0));
+        versions.extend(version_of_tag(tag));
 
         remaining = end[1..].trim_ascii_start();
         if !remaining.is_empty() && !remaining.starts_with(b",") {
@@ -99,6 +101,19 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
         }
     }
     if has_tags { Some(versions) } else { None }
+}
+
+/// Returns the version of a tag without its quotes; `None` if it is not the tag of a version.
+///
+/// Examples: `7` and `7-gzip` are the version 7.
+fn version_of_tag(tag: &[u8]) -> Option<i64> {
+    let text = str::from_utf8(tag).ok()?;
+    let digits = CODING_SUFFIXES
+        .iter()
+        .find_map(|suffix| text.strip_suffix(suffix))
+        .unwrap_or(text);
+    let version = text::parse_integer(digits)?;
+    (version > 0).then_some(version)
 }
 
 fn invalid(message: &'static str) -> ApiError {

@@ -229,6 +229,14 @@ async fn an_invalid_new_pet_is_400() {
     for (body, says) in [
         ("", "The request body is empty."),
         ("{", "The body is not valid JSON, at line 1, column 1."),
+        (
+            "\u{feff}{}",
+            "The body is not valid JSON, at line 1, column 1. It begins with a byte order mark: send UTF-8 without one.",
+        ),
+        (
+            "{\0\"\0n\0",
+            "The body is not valid JSON, at line 1, column 2. It is in UTF-16: send it in UTF-8.",
+        ),
         ("null", "The body must be a JSON object."),
         ("[]", "The body must be a JSON object."),
         ("\"name\"", "The body must be a JSON object."),

@@ -201,6 +201,24 @@ async fn a_browser_is_named_as_people_name_it() {
             format!("Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) {webkit} Safari/604.1"),
             "Safari on iPhone",
         ),
+        (
+            format!(
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) {webkit} CriOS/156.0 Safari/604.1"
+            ),
+            "Chrome on iPhone",
+        ),
+        (
+            format!(
+                "Mozilla/5.0 (iPad; CPU OS 26_0 like Mac OS X) {webkit} FxiOS/150.0 Safari/604.1"
+            ),
+            "Firefox on iPad",
+        ),
+        (
+            format!(
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) {webkit} EdgiOS/156.0 Safari/604.1"
+            ),
+            "Edge on iPhone",
+        ),
         ("curl/8.0 on Linux".to_owned(), "curl/8.0 on Linux"),
     ] {
         let mut other = shop.browser();

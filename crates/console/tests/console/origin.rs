@@ -131,6 +131,40 @@ async fn without_https_only_browsers_on_the_same_machine_are_served() {
 }
 
 #[tokio::test]
+async fn a_proxy_may_write_the_port_that_browsers_leave_out() {
+    let trusted_proxies = ["192.0.2.7".parse().unwrap()].into_iter().collect();
+    let shop = Shop::with(ConsoleSettings {
+        url: "https://console.shop.example".parse().ok(),
+        trusted_proxies,
+        ..ConsoleSettings::default()
+    })
+    .await;
+    let link = shop.invite("Ana", Role::Manager).await;
+    for (host, status) in [
+        ("console.shop.example", 200),
+        ("console.shop.example:443", 200),
+        ("Console.Shop.Example:443", 200),
+        ("console.shop.example:80", 400),
+        ("console.shop.example:8443", 400),
+        ("other.example:443", 400),
+    ] {
+        let mut browser = shop.browser().with_address([192, 0, 2, 7]);
+        browser.origin = format!("https://{host}");
+        browser.get(&link).await.expect(status);
+    }
+    // A form comes from the origin as the browser knows it.
+    let mut browser = shop.browser().with_address([192, 0, 2, 7]);
+    browser.origin = "https://console.shop.example:443".to_owned();
+    browser
+        .fields
+        .insert("origin", "https://console.shop.example".to_owned());
+    browser
+        .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(303);
+}
+
+#[tokio::test]
 async fn behind_a_proxy_with_tls_the_session_is_for_https() {
     let url = "https://console.shop.example".parse().ok();
     let trusted_proxies = ["192.0.2.7".parse().unwrap()].into_iter().collect();
@@ -219,7 +253,11 @@ async fn every_response_keeps_out_scripts_frames_caches_and_other_hosts() {
             sources.all(|source| ["'none'", "'self'"].contains(&source)),
             "{page:?}"
         );
-        assert_eq!(page.field("cache-control"), "no-store", "{page:?}");
+        assert_eq!(
+            page.field("cache-control"),
+            "no-store, no-transform",
+            "{page:?}"
+        );
         assert_eq!(page.field("referrer-policy"), "same-origin", "{page:?}");
         assert_eq!(
             page.field("cross-origin-opener-policy"),

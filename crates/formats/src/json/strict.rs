@@ -120,11 +120,24 @@ fn error_message(expected: &ExpectedText, error: &serde_json::Error, text: &[u8]
     } else if text.trim_ascii().is_empty() {
         format!("The request body is empty. It must be a JSON {kind}{example}.")
     } else {
+        let advice = encoding_advice(text);
         format!(
-            "{subject} is not valid JSON, at line {}, column {}.",
+            "{subject} is not valid JSON, at line {}, column {}.{advice}",
             error.line(),
             error.column()
         )
+    }
+}
+
+/// Returns what to do about the encoding of a text, with a space before it, if the text is in another form than UTF-8
+/// without a byte order mark. JSON begins with an ASCII character, which UTF-16 writes with a zero byte.
+fn encoding_advice(text: &[u8]) -> &'static str {
+    match text {
+        [0xef, 0xbb, 0xbf, ..] => " It begins with a byte order mark: send UTF-8 without one.",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, ..] | [0, _, ..] => {
+            " It is in UTF-16: send it in UTF-8."
+        }
+        _ => "",
     }
 }
 

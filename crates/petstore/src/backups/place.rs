@@ -14,7 +14,7 @@ use futures_util::TryStreamExt;
 use object_store::{
     ObjectStore, ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as ObjectPath,
 };
-use petstore_photos::{self as photos, Bucket, Folder};
+use petstore_photos::{self as photos, Bucket, Folder, error_with_kind};
 use petstore_system::owner::{FileOwner, make_file, make_folder};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::runtime::{Builder, Runtime};
@@ -318,8 +318,8 @@ impl Place {
             Location::Folder(folder) => fs::remove_file(folder.join(name)),
             Location::Bucket(bucket) => {
                 let object = Object::new(bucket, name);
-                self.block_on(object.client.delete(&object.path))?;
-                Ok(())
+                let result = self.block_on(object.client.delete(&object.path));
+                result.map_err(error_with_kind)
             }
         }
     }

@@ -2,11 +2,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io,
+    io::{self, ErrorKind},
     time::Duration,
 };
 
 use jiff::Timestamp;
+use petstore_observe::log::chain;
+use tracing::warn;
 
 use super::{
     copies::Copies,
@@ -61,8 +63,26 @@ fn age_in_seconds(backup: Timestamp, now: Timestamp) -> i64 {
     now.as_second() - backup.as_second()
 }
 
-/// Deletes the backups that are not kept any more, then the photos that only these needed.
+/// Deletes the backups that are not kept any more, then the photos that only these needed. Where nothing may be deleted,
+/// such as in a bucket that keeps everything, the log says so: the new backup is complete all the same.
 pub(super) fn delete_old(
+    place: &Place,
+    now: Timestamp,
+    retention: Duration,
+    copies: &Copies,
+) -> io::Result<()> {
+    match delete_unkept(place, now, retention, copies) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let cause = chain(&error);
+            warn!(%place, error = cause, "old backups stay, because nothing may be deleted there");
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Deletes what is not kept, up to the first file that cannot be deleted.
+fn delete_unkept(
     place: &Place,
     now: Timestamp,
     retention: Duration,

@@ -202,6 +202,38 @@ async fn a_bucket_that_fails_hangs_or_lies_is_a_failure_and_gets_no_half_backup(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_that_wants_checksums_gets_them_and_one_that_keeps_all_is_no_failure() {
+    let bucket = FakeBucket::start().await;
+    let here = directory();
+    new_key(here.path());
+    let old = "backups/petstore-20200101T000000Z";
+    for mood in [Mood::WantsChecksums, Mood::KeepsAll] {
+        bucket.replace(&format!("{old}.db.gz"), Bytes::from_static(b"old"));
+        bucket.replace(&format!("{old}.photos"), Bytes::from_static(b"1\n"));
+        bucket.is(mood);
+        let service = serve(&bucket, here.path(), "1s");
+        let keeps_all = mood == Mood::KeepsAll;
+        let sentence = "old backups stay, because nothing may be deleted there";
+        until(|| {
+            if keeps_all {
+                // Twice, so the first time was no failure.
+                service.said().matches(sentence).count() > 1
+            } else {
+                !bucket.all().0.contains(&format!("{old}.db.gz"))
+            }
+        })
+        .await;
+        service.signal("TERM");
+        let (status, log) = service.wait();
+        assert!(status.success(), "{mood:?}");
+        assert!(!log.contains("a background task failed"), "{mood:?}: {log}");
+        assert_eq!(log.contains("nothing may be deleted here"), keeps_all);
+        bucket.is(Mood::Works);
+        bucket.clear();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_second_service_on_one_bucket_is_refused() {
     let bucket = FakeBucket::start().await;
     let (here, other) = (directory(), directory());

@@ -10,7 +10,10 @@ use petstore_testing::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::program::{Service, client, command, directory, finish, run};
+use super::{
+    backups::until,
+    program::{Service, client, command, directory, finish, run},
+};
 
 pub(super) fn key(here: &Path) -> String {
     let scope = [
@@ -508,6 +511,24 @@ async fn photos_can_be_in_a_bucket_which_commands_check_and_copy_and_a_backup_le
         done.stdout.contains("-large.jpg of a photo is missing"),
         "{done:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_has_the_sentence_of_a_bucket_that_takes_no_photos() {
+    let bucket = FakeBucket::start().await;
+    let here = directory();
+    let key = key(here.path());
+    bucket.is(Mood::IsFull);
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let service = Service::from(with_bucket(&bucket, here.path(), &serve));
+    let pet = add(&service, &key).await;
+    let failure = send(&service, &key, pet).await.unwrap_err();
+    assert!(failure.status().unwrap().is_server_error(), "{failure}");
+    let sentence = "InvalidRequest: this bucket has no room";
+    let lines = service.first_lines.iter().map(Value::to_string);
+    let count = lines.filter(|line| line.contains(sentence)).count();
+    assert_eq!(count, 1, "{:?}", service.first_lines);
+    until(|| service.said().contains(sentence)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,7 +94,7 @@ fn refuses(response: &HeaderMap) -> bool {
     }
     response
         .get(header::CACHE_CONTROL)
-        .is_some_and(|control| control == "no-store")
+        .is_some_and(|control| control.as_bytes().starts_with(b"no-store"))
 }
 
 /// Whether the request prefers gzip to no coding. `*` includes gzip. `false` without
@@ -184,6 +184,7 @@ mod tests {
             ("W/\"7\"", "private, no-cache", true),
             ("\"7\"", "private, no-cache", false),
             ("W/\"7\"", "no-store", false),
+            ("W/\"7\"", "no-store, no-transform", false),
         ] {
             let mut response = Response::new(Body::Whole(vec![b' '; 4 << 10].into()));
             response

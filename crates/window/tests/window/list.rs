@@ -200,7 +200,7 @@ async fn every_parameter_is_validated_with_a_page_that_says_what_is_wrong() {
                 page.text.contains(says) && page.text.contains("<h1>"),
                 "{query}: {page:?}"
             );
-            assert_eq!(page.field("cache-control"), "no-store");
+            assert_eq!(page.field("cache-control"), "no-store, no-transform");
         }
         let problem = street
             .get(&format!("/animals.json?{query}"))

@@ -44,10 +44,37 @@ new MutationObserver(amend).observe(document.getElementById("swagger-ui"), {
   subtree: true,
 });
 
+// JSON.parse rounds integers beyond 2^53. A response with such numbers is shown as text, with the digits that came.
+const withDigits = (text) => {
+  let isExact = true;
+  const keepDigits = (_, value, { source }) => {
+    if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+    isExact = false;
+    return JSON.rawJSON(source);
+  };
+  try {
+    const shownText = JSON.stringify(JSON.parse(text, keepDigits), null, 2);
+    return isExact ? undefined : shownText;
+  } catch {
+    // The text is no JSON, or the browser does not know the digits.
+    return undefined;
+  }
+};
+const exactResponses = () => ({
+  wrapComponents: {
+    responseBody: (Original, { React }) => (properties) => {
+      const content = withDigits(properties.content);
+      const changes = content && { content, contentType: "text/plain" };
+      return React.createElement(Original, { ...properties, ...changes });
+    },
+  },
+});
+
 SwaggerUIBundle({
   dom_id: "#swagger-ui",
   url: shown === "store" ? "../openapi-store.json" : "../openapi.json",
   validatorUrl: null,
+  plugins: [exactResponses],
   tryItOutEnabled: true,
   defaultModelsExpandDepth: 0,
 });

@@ -176,6 +176,10 @@ async fn only_an_administrator_reads_the_audit_trail_and_only_with_valid_filters
         ("?actor=key", "such as key:3"),
         ("?type=pet.sold", "such as pet.changed"),
         ("?since=yesterday", "such as 2026-11-22"),
+        (
+            "?since=2026-12-01T12:00:30+01:00",
+            "In a query, + means a space: write %2B.",
+        ),
         ("?limit=101", "between 1 and 100"),
     ] {
         audit(&store, &admin, query)

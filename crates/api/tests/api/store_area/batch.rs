@@ -146,14 +146,16 @@ async fn if_match_is_the_version_or_as_in_the_header_field() {
         (3, json!("\"2\"")),
         (4, json!("*")),
         (5, json!("\"4\",\"9\"")),
+        (6, json!("W/\"5\"")),
+        (7, json!("\"6-gzip\"")),
     ] {
         assert_eq!(
             store.batch(patch(if_match, at)).await.ok()[0]["version"],
             at
         );
     }
-    for stale in [json!(4), json!("W/\"5\""), json!("\"4\"")] {
-        let reply = store.batch(patch(stale, 6)).await;
+    for stale in [json!(6), json!("W/\"6\""), json!("\"6\"")] {
+        let reply = store.batch(patch(stale, 8)).await;
         expect_failed(&reply, 0, 412, "precondition_failed");
     }
 }
