@@ -146,13 +146,12 @@ pub enum Run {
     PhotoFile,
 }
 
-/// Returns an operation of the contract.
+/// Returns an operation of `openapi.yaml`, which needs a key with this scope.
 const fn contract(scope: Scope, run: Run) -> Operation {
-    let may_wait = Duration::ZERO;
     Operation {
         access: Key(scope),
         document: Some(OpenApi::Contract),
-        may_wait,
+        may_wait: Duration::ZERO,
         run,
     }
 }

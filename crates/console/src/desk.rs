@@ -118,7 +118,7 @@ impl<'r> Desk<'r> {
         });
         WriteContext {
             idempotency,
-            ..self.visit.context(self.session.actor())
+            ..self.visit.context_without_key(self.session.actor())
         }
     }
 

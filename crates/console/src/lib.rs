@@ -233,7 +233,7 @@ impl Console {
             facts: store_facts,
             page: "",
             has_pictures: false,
-            find: pages::find_action,
+            find_form_action: pages::find_action,
             parameter: "",
             form: Form::default(),
             query,

@@ -1,5 +1,5 @@
-//! Forms that know what they showed. So a person changes only what that person touched, and learns what
-//! somebody else has changed since the form was shown.
+//! Three-way merge of forms: what an input showed, what was submitted, and the present value. So a person
+//! changes only what that person touched, and learns what somebody else has changed since the form was shown.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Preconditions;
@@ -70,7 +70,7 @@ pub(super) struct MergedForm {
     pub(super) form: Form,
     /// Changes by others since the form was shown.
     changes: Vec<ConcurrentChange>,
-    /// The version that the entry must have, so that the change is carried out.
+    /// The version that the entry must have so that the change is carried out; `None` if nothing can be.
     version: Option<i64>,
 }
 
@@ -84,8 +84,16 @@ struct ConcurrentChange {
     is_touched: bool,
 }
 
+/// The changes by others about which a person gets messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReportedChanges {
+    All,
+    /// The changes of inputs that the person has touched, too.
+    Conflicts,
+}
+
 impl MergedForm {
-    /// Compares a form with what its inputs would show now. If it does not have what they showed, it
+    /// Compares a form with what its inputs would show now. An input without an initial value in the form
     /// counts as touched.
     pub(super) fn new(submitted_form: &Form, current_form: &Form) -> Self {
         let shown_version = submitted_form.get(VERSION);
@@ -114,11 +122,16 @@ impl MergedForm {
         }
     }
 
-    /// Returns the condition of the change that the form makes: nothing else changes before. If the change is refused,
-    /// nothing fulfils the condition, but a second click on a form that was carried out still shows its message.
+    /// Returns the precondition of the change that the form makes: that the entry still has the version with
+    /// which the form was compared.
+    ///
+    /// A change that is refused must be sent to the store all the same, with a precondition that nothing
+    /// meets. Then the second click on a form that was carried out finds the response of the first one.
     pub(super) fn preconditions(&self, is_refused: bool) -> Preconditions {
-        let version = if is_refused { None } else { self.version };
-        Preconditions::version(version.unwrap_or(0))
+        match self.version {
+            Some(version) if !is_refused => Preconditions::version(version),
+            _ => Preconditions::IMPOSSIBLE,
+        }
     }
 
     /// Whether two people changed the same input.
@@ -126,16 +139,16 @@ impl MergedForm {
         self.changes.iter().any(|change| change.is_touched)
     }
 
-    /// Returns a message for each change by others. With `only_touched`, a change counts only if its input was also
-    /// touched in the form. `in_words` returns the label of an input, and a value of the input in words.
-    pub(super) fn errors(
+    /// Returns a message for each change by others that is reported. `in_words` returns the label of an input,
+    /// and a value of the input in words.
+    pub(super) fn change_messages(
         &self,
-        only_touched: bool,
+        reported: ReportedChanges,
         in_words: impl Fn(&str, &str) -> Option<(String, String)>,
     ) -> Errors {
         let mut errors = Errors::default();
         for change in &self.changes {
-            if only_touched && !change.is_touched {
+            if reported == ReportedChanges::Conflicts && !change.is_touched {
                 continue;
             }
             let Some((label, current_words)) = in_words(&change.name, &change.current_value) else {
@@ -161,9 +174,9 @@ fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
         if is_initial_value_name(name) {
             continue;
         }
-        let is_unchanged = name == VERSION || !is_touched(submitted_form, name);
+        let takes_current_value = name == VERSION || !is_touched(submitted_form, name);
         let value = match current_form.all(name).next() {
-            Some(current_value) if is_unchanged => current_value,
+            Some(current_value) if takes_current_value => current_value,
             _ => submitted_value,
         };
         values.push((name.clone(), value.to_owned()));
@@ -171,8 +184,10 @@ fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
     values.into_iter().collect()
 }
 
-/// Returns the values that have changed since the form was shown, and that the form does not set to the same value, as
-/// the form of a second click does. A form does not learn of values that it did not contain.
+/// Returns the values of the form that somebody else has changed since it was shown.
+///
+/// A value that the form sets to the same value is left out: it was probably changed by the first of two
+/// clicks on this form.
 fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<ConcurrentChange> {
     let mut changes = Vec::new();
     for (name, current_value) in current_form.fields() {

@@ -56,7 +56,7 @@ impl Page {
     }
 
     /// Marks the page as one with an error, which programs and people who hear the page notice. It follows nothing.
-    pub(super) fn wrong_if(self, is_wrong: bool) -> Self {
+    pub(super) fn with_error_status_if(self, is_wrong: bool) -> Self {
         if !is_wrong {
             return self;
         }
@@ -129,7 +129,7 @@ impl Flash {
     /// Reads the cookie with a message that this member got.
     fn from_cookie(desk: &Desk<'_>) -> Option<Self> {
         let (tag, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
-        if !desk.visit.is_tag_of(tag, &signed_text(desk, text)) {
+        if !desk.visit.is_signature_of(tag, &signed_text(desk, text)) {
             return None;
         }
         Self::parse(text)
@@ -138,7 +138,7 @@ impl Flash {
     /// Returns the value of a cookie with this message. The value is signed, because the button sends a form.
     fn to_cookie(&self, desk: &Desk<'_>) -> String {
         let text = self.to_string();
-        format!("{}.{text}", desk.visit.tag_of(&signed_text(desk, &text)))
+        format!("{}.{text}", desk.visit.sign(&signed_text(desk, &text)))
     }
 
     /// Parses the form in which a message is displayed: its code and its number, and if it can be undone, the number of
@@ -216,7 +216,7 @@ impl Undo {
     fn form(&self, desk: &Desk<'_>) -> Markup {
         let (path, query) = self.page.split_once('?').unwrap_or((&self.page, ""));
         let target = format!("{path}/undo");
-        if (desk.visit.find)(&Method::POST, &target).is_none() {
+        if (desk.visit.find_form_action)(&Method::POST, &target).is_none() {
             return html! {};
         }
         let query = Form::from_own_bytes(query.to_owned().into());

@@ -228,7 +228,7 @@ fn presented_tags<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
 /// [`super::guesses`].
 pub(super) fn is_known_browser(visit: &Visit<'_>, member: &StaffMember) -> bool {
     let text = browser_text(member);
-    presented_tags(visit).any(|tag| visit.is_tag_of(tag, &text))
+    presented_tags(visit).any(|tag| visit.is_signature_of(tag, &text))
 }
 
 /// Returns a member whom this browser knows from an earlier sign-in, and who may still sign in.
@@ -259,7 +259,7 @@ pub(super) fn sign_in(
 
 /// Remembers the browser of a member who is signed in, in addition to the other members of the browser.
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
-    let member_tag = visit.tag_of(&browser_text(member));
+    let member_tag = visit.sign(&browser_text(member));
     let mut tags = vec![&*member_tag];
     for tag in presented_tags(visit) {
         if tag.len() == member_tag.len() && tag != member_tag {

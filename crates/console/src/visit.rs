@@ -17,7 +17,7 @@ pub(super) struct FormAction<'p> {
     /// The parameter in the path of the form.
     pub(super) parameter: &'p str,
     /// Whether the action is possible only shortly after a sign-in.
-    pub(super) needs_password: bool,
+    pub(super) needs_recent_sign_in: bool,
 }
 
 /// A request for a page.
@@ -25,14 +25,14 @@ pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
     pub(super) request: &'r Parts,
     pub(super) request_id: &'r HeaderValue,
-    /// The facts that the store states about itself.
+    /// What the store states about itself, such as its name and currency.
     pub(super) facts: StoreFacts,
     /// The name of the page.
     pub(super) page: &'static str,
-    /// Whether the form of the page has pictures, which are read one by one.
+    /// Whether the form of the page has pictures. The page reads them one by one, so `form` is empty.
     pub(super) has_pictures: bool,
     /// Finds the action of the form with a method and a path.
-    pub(super) find: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
+    pub(super) find_form_action: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
     /// The parameter in the path, not decoded. Empty if the path has none.
     pub(super) parameter: &'r str,
     /// The body of a POST; otherwise empty.
@@ -46,34 +46,37 @@ pub(super) struct Visit<'r> {
 }
 
 impl Visit<'_> {
-    /// Returns a key that every process on the database has, and that is in no response.
+    /// Returns the key of signatures: the secret from which entity tags are made. Every process on the
+    /// database has it, and it is in no response.
     pub(super) fn secret_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
     }
 
-    /// Returns the tag of a text that a browser keeps, by which the service knows that it made the text.
-    pub(super) fn tag_of(&self, text: &[u8]) -> String {
+    /// Signs a text that a browser keeps. With the signature, the service knows later that it made the text.
+    pub(super) fn sign(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(hmac::sign(&self.secret_key(), text))
     }
 
-    /// Whether the service made this tag for this text.
-    pub(super) fn is_tag_of(&self, tag: &str, text: &[u8]) -> bool {
-        match URL_SAFE_NO_PAD.decode(tag) {
-            Ok(tag) => hmac::verify(&self.secret_key(), text, &tag).is_ok(),
+    /// Whether a signature is the one that [`Visit::sign`] made for this text.
+    pub(super) fn is_signature_of(&self, signature: &str, text: &[u8]) -> bool {
+        match URL_SAFE_NO_PAD.decode(signature) {
+            Ok(bytes) => hmac::verify(&self.secret_key(), text, &bytes).is_ok(),
             Err(_) => false,
         }
     }
 
-    /// Returns the circumstances of a change that is made each time that its form is sent.
-    pub(super) fn context(&self, actor: NamedActor) -> WriteContext {
+    /// Returns the context of a change without an idempotency key: each time that its form is sent, the change
+    /// is made.
+    pub(super) fn context_without_key(&self, actor: NamedActor) -> WriteContext {
         let mut context = WriteContext::new(actor, self.now);
         context.request_id = self.request_id.to_str().ok().map(str::to_owned);
         context
     }
 }
 
-/// The number of fields that a form may have. The largest form that a page makes has some 300: 100 selected animals with the filters of
-/// their list, a paste of 100 columns, or all fields of an animal, each with its initial value.
+/// The number of fields that a form may have. The largest form that a page makes has some 300: 100 selected
+/// animals with the filters of their list, a paste of 100 columns, or all fields of an animal, each with its
+/// initial value.
 pub(super) const MAX_FORM_FIELDS: usize = 1_000;
 
 /// A form with more than [`MAX_FORM_FIELDS`] fields.
@@ -83,12 +86,13 @@ pub(super) struct TooManyFields;
 /// The fields of a form as a browser sends it, or of a query.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Form {
+    /// The form as it was sent; empty if it was made of fields.
     bytes: Bytes,
     fields: Vec<(String, String)>,
 }
 
 impl FromIterator<(String, String)> for Form {
-    /// Returns a form with these fields, as if a browser had sent it.
+    /// Returns a form with these fields, without bytes.
     fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
         Self {
             bytes: Bytes::new(),
@@ -98,7 +102,7 @@ impl FromIterator<(String, String)> for Form {
 }
 
 impl Form {
-    /// Returns a form with these fields, as if a browser had sent it in another encoding.
+    /// Returns a form with these fields, and with the bytes that a browser would send for them.
     pub(super) fn from_encoded_pairs(fields: &[(&str, &str)]) -> Self {
         let mut serializer = form_urlencoded::Serializer::new(String::new());
         serializer.extend_pairs(fields);
@@ -117,12 +121,13 @@ impl Form {
         Ok(Self { bytes, fields })
     }
 
-    /// Reads a form that the service has made. One with too many fields is empty, because the service makes none.
+    /// Reads a form that the service has made. With too many fields, which the service never writes, the form
+    /// is empty.
     pub(super) fn from_own_bytes(bytes: Bytes) -> Self {
         Self::read(bytes).unwrap_or_default()
     }
 
-    /// Reads a query. As bytes that are not UTF-8, U+0000 becomes a replacement character: no text of a
+    /// Reads a query. Like bytes that are not UTF-8, U+0000 becomes a replacement character: no text of a
     /// store has it, and PostgreSQL rejects it in a search.
     pub(super) fn from_query(query: &str) -> Result<Self, TooManyFields> {
         let mut form = Self::read(query.to_owned().into())?;
@@ -133,7 +138,7 @@ impl Form {
         Ok(form)
     }
 
-    /// Returns a form with these fields, as if a browser had sent it.
+    /// Returns a form with these fields, without bytes.
     pub(super) fn from_pairs(fields: &[(&str, &str)]) -> Self {
         fields
             .iter()
@@ -169,7 +174,7 @@ impl Form {
         &self.fields
     }
 
-    /// Returns the form as it was sent.
+    /// Returns the form as it was sent; empty if it was made of fields.
     pub(super) fn bytes(&self) -> &Bytes {
         &self.bytes
     }

@@ -19,6 +19,9 @@ pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
+/// The fields of a form that has inputs for the members of an animal or an order only.
+pub(crate) const NO_FIELDS: &[FieldDefinition] = &[];
+
 /// Returns the label of an input, and a value of it in words; `None` if people do not fill it in.
 pub(crate) fn in_words(
     fields: &[FieldDefinition],

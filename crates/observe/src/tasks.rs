@@ -65,7 +65,7 @@ impl Tasks {
         let outcomes = Outcomes {
             task: name,
             clock: Arc::clone(&self.clock),
-            runs: self.metrics.of(name),
+            runs: self.metrics.add(name),
             last_failure: None,
         };
         self.running

@@ -273,13 +273,9 @@ impl Photos {
 
     /// Writes the metrics.
     pub fn expose(&self, page: &mut Exposition) {
-        let free_permits = self.queue.available_permits() as u64;
+        let admitted_pictures = ADMITTED_PICTURES - self.queue.available_permits();
         let help = "Pictures that wait or are decoded.";
-        page.number(
-            "petstore_photo_queue",
-            help,
-            ADMITTED_PICTURES as u64 - free_permits,
-        );
+        page.number("petstore_photo_queue", help, admitted_pictures as u64);
         self.metrics.expose(page);
     }
 }

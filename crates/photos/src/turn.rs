@@ -34,7 +34,7 @@ pub(super) fn turn_to_left(large: &[u8], _: Format) -> Result<EncodedPhoto, Pict
     photo_from_large_file(with_turns(large, 3))
 }
 
-/// Returns the file after `turns` turns to the right.
+/// Returns a large file, turned to the right `turns` times.
 fn with_turns(large: &[u8], turns: usize) -> Vec<u8> {
     let segments = large.strip_prefix(JPEG_START).unwrap_or(large);
     let (orientation, other_segments) = split_orientation(segments);

@@ -100,7 +100,7 @@ pub(super) async fn prepare(
     Ok(prepared)
 }
 
-/// Runs the statements in one transaction, which `begin` begins: all or none. They are sent without
+/// Runs the statements in one transaction: all or none. Sends `begin`, the statements and a COMMIT without
 /// a pause, so the transaction never stays open when this future is dropped.
 pub(super) async fn in_transaction(
     client: &Client,
@@ -108,24 +108,25 @@ pub(super) async fn in_transaction(
     writes: &[Write<'_>],
     prepared: &[Statement],
 ) -> Result<(), Error> {
-    let mut statements = vec![to_send(client.batch_execute(begin))];
+    let mut pending = vec![to_send(client.batch_execute(begin))];
     for (write, statement) in writes.iter().zip(prepared) {
-        statements.push(to_send(write.run_prepared(client, statement)));
+        pending.push(to_send(write.run_prepared(client, statement)));
     }
+    // Gives access to the context of this task, with which a future is polled.
     poll_fn(|context| {
-        send_all(client, &mut statements, context);
+        send_with_commit(client, &mut pending, context);
         Poll::Ready(())
     })
     .await;
 
-    let mut result = Ok(());
-    for mut statement in statements {
+    let mut first_error = None;
+    for mut statement in pending {
         (&mut statement).await;
         if let Some(Err(error)) = Pin::new(&mut statement).take_output() {
-            result = result.and(Err(error));
+            first_error.get_or_insert(error);
         }
     }
-    result
+    first_error.map_or(Ok(()), Err)
 }
 
 /// A statement that is sent when it is polled for the first time.
@@ -139,7 +140,7 @@ fn to_send<'c>(
 
 /// Sends the statements, and then a COMMIT, which is added to them. Adds a ROLLBACK instead if a
 /// statement cannot be sent.
-fn send_all<'c>(
+fn send_with_commit<'c>(
     client: &'c Client,
     statements: &mut Vec<SentStatement<'c>>,
     context: &mut Context<'_>,

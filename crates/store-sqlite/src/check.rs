@@ -32,7 +32,7 @@ const SEQUENCE_PROBLEM: &str = "sqlite_sequence does not contain the last id of 
 
 /// Checks the whole file at `path`, like [`petstore_store::check`].
 pub fn check(path: &Path) -> Result<Checkup, OpenError> {
-    opening::open_to_check(path, |connection, has_lost_transactions| {
+    opening::check_untouched(path, |connection, has_lost_transactions| {
         let mut checkup = check_all(connection)?;
         run_steps(&[check_impossible_values], connection, &mut checkup)?;
         if has_lost_transactions {

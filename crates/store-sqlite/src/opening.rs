@@ -128,15 +128,15 @@ fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex
     Ok(wal_index)
 }
 
-/// Opens a database that may be damaged, read-only: without recovery, checkpoint or migration. Calls
-/// `check` with the connection, and whether the WAL lost transactions.
-pub(super) fn open_to_check<T>(
+/// Checks a database that may be damaged. Opens it read-only: without recovery, checkpoint or migration.
+/// Calls `check` with the connection, and with whether the WAL lost transactions.
+pub(super) fn check_untouched<T>(
     path: &Path,
     check: impl FnOnce(&mut Connection, bool) -> rusqlite::Result<T>,
 ) -> Result<T, OpenError> {
-    let has_lost_transactions = has_lost_transactions(path);
+    let is_wal_incomplete = has_lost_transactions(path);
     let mut connection = open_untouched(path, OpenMode::AsIs)?;
-    check(&mut connection, has_lost_transactions)
+    check(&mut connection, is_wal_incomplete)
         .map_err(|error| cannot_open(&path.display().to_string(), error))
 }
 

@@ -10,38 +10,47 @@ use super::{connection::Connection, migrations, rows::status_clause};
 pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or removed, and transactions \
      that were committed to it are not in the database";
 
+/// The statements that read the first or the last page of each table and index that changes often.
+const FIRST_AND_LAST_ROWS: [&str; 11] = [
+    "SELECT id, name FROM pets ORDER BY id LIMIT 1",
+    "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
+    "SELECT digest, name FROM api_keys ORDER BY id DESC LIMIT 1",
+    "SELECT key, fingerprint FROM idempotency_keys ORDER BY created_at LIMIT 1",
+    "SELECT key, body FROM requests ORDER BY id DESC LIMIT 1",
+    "SELECT key, body FROM requests ORDER BY mark LIMIT 1",
+    "SELECT id, name FROM withdrawn_pets ORDER BY id DESC LIMIT 1",
+    "SELECT id, reference FROM orders ORDER BY id DESC LIMIT 1",
+    "SELECT id, label FROM categories ORDER BY id DESC LIMIT 1",
+    "SELECT first, words FROM word_blocks ORDER BY block DESC LIMIT 1",
+    "SELECT merged FROM search_state",
+];
+
 /// Reads a few pages of each table and index. This takes well below a millisecond, whatever the
 /// size of the database. Returns the first problem.
 pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if let Some(problem) = check_schema(connection)?.into_iter().next() {
         return Ok(Some(problem));
     }
-    for statement in [
-        "SELECT id, name FROM pets ORDER BY id LIMIT 1",
-        "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
-        "SELECT digest, name FROM api_keys ORDER BY id DESC LIMIT 1",
-        "SELECT key, fingerprint FROM idempotency_keys ORDER BY created_at LIMIT 1",
-        "SELECT key, body FROM requests ORDER BY id DESC LIMIT 1",
-        "SELECT key, body FROM requests ORDER BY mark LIMIT 1",
-        "SELECT id, name FROM withdrawn_pets ORDER BY id DESC LIMIT 1",
-        "SELECT id, reference FROM orders ORDER BY id DESC LIMIT 1",
-        "SELECT id, label FROM categories ORDER BY id DESC LIMIT 1",
-        "SELECT first, words FROM word_blocks ORDER BY block DESC LIMIT 1",
-        "SELECT merged FROM search_state",
-    ] {
-        connection.prepare(statement)?.query([])?.next()?;
+    for sql in FIRST_AND_LAST_ROWS {
+        read_first_row(connection, sql)?;
     }
     if let Some(problem) = check_etag_key(connection)? {
         return Ok(Some(problem));
     }
     for status in PetStatus::ALL {
-        let pets = status_clause(status);
+        let condition = status_clause(status);
         for order in ["ASC", "DESC"] {
-            let statement = format!("SELECT id, name FROM pets {pets} ORDER BY id {order} LIMIT 1");
-            connection.prepare(&statement)?.query([])?.next()?;
+            let sql = format!("SELECT id, name FROM pets {condition} ORDER BY id {order} LIMIT 1");
+            read_first_row(connection, &sql)?;
         }
     }
     Ok(None)
+}
+
+/// Reads the first row of a result. Fails if a page on the way to it is damaged.
+fn read_first_row(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare(sql)?.query([])?.next()?;
+    Ok(())
 }
 
 /// A table, index, view or trigger, with the statement that created it.
@@ -68,7 +77,7 @@ pub(super) fn check_schema(connection: &Connection) -> rusqlite::Result<Vec<Stri
     Ok(problems)
 }
 
-/// Returns the objects that the migrations create. They run for this only once in a process.
+/// Returns the objects that the migrations create. Runs the migrations only once in a process.
 fn expected_objects() -> rusqlite::Result<&'static [SchemaObject]> {
     static OBJECTS: OnceLock<Vec<SchemaObject>> = OnceLock::new();
     if let Some(objects) = OBJECTS.get() {

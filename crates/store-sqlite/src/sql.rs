@@ -305,7 +305,7 @@ impl Database for SqliteStore {
         show: Work<Connection, i64, T>,
     ) -> StoreFuture<'_, Result<T, R>> {
         self.writer
-            .write(move |connection| {
+            .write_unless_refused(move |connection| {
                 let id = match finish(work(connection, &input))? {
                     Ok(id) => id,
                     Err(refusal) => return Ok(Err(refusal)),

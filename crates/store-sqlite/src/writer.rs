@@ -136,7 +136,19 @@ impl Writer {
     ) -> Result<T, StoreError> {
         self.enqueue(move |connection, newest| {
             newest.forget();
-            in_savepoint(connection, &mut work)
+            in_savepoint(connection, |_| true, &mut work)
+        })
+        .await
+    }
+
+    /// Does the same as [`Writer::write`], and also undoes `work` if it refuses.
+    pub(super) async fn write_unless_refused<T: Send + 'static, R: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&mut Connection) -> rusqlite::Result<Result<T, R>> + Send + 'static,
+    ) -> Result<Result<T, R>, StoreError> {
+        self.enqueue(move |connection, newest| {
+            newest.forget();
+            in_savepoint(connection, Result::is_ok, &mut work)
         })
         .await
     }
@@ -356,16 +368,18 @@ fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure
         .map_err(|change| Failure::Final(StoreError::OutcomeUnknown(Arc::new(change))))
 }
 
-/// Runs `work`, and undoes it if it fails.
+/// Runs `work`, and undoes it if it fails or if `is_kept` denies that its result is kept.
 fn in_savepoint<T>(
     connection: &mut Connection,
+    is_kept: impl FnOnce(&T) -> bool,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     in_transaction(connection, |connection| {
         connection.prepare_cached("SAVEPOINT job")?.execute([])
     })?;
     let result = in_transaction(connection, work);
-    if !connection.is_autocommit() && end_savepoint(connection, result.is_ok()).is_err() {
+    let keep = result.as_ref().is_ok_and(is_kept);
+    if !connection.is_autocommit() && end_savepoint(connection, keep).is_err() {
         // The changes of this job can no longer be separated from the changes of other jobs.
         let _ = connection.execute_batch("ROLLBACK");
     }

@@ -51,7 +51,8 @@ fn for_each_row<C: CatalogueConnection>(
     connection.for_each_row(sql, values, |row| visitor(row).map(ControlFlow::Continue))
 }
 
-/// Reads the values of animals, and the tables that are made of them. Returns the number of animals in the catalogue.
+/// Reads the values of animals, and the tables derived from them. Returns the number of animals in the
+/// catalogue.
 pub fn check_values<C: CatalogueConnection>(
     connection: &mut C,
     checkup: &mut Checkup,
@@ -78,7 +79,8 @@ pub fn check_values<C: CatalogueConnection>(
         Ok(())
     })?;
     let mut owners = Vec::new();
-    for_each_row(connection, fields::SHARED, &[&i64::MAX], |row| {
+    let no_limit = i64::MAX;
+    for_each_row(connection, fields::SHARED, &[&no_limit], |row| {
         owners.push(read_owner(row)?);
         Ok(())
     })?;
@@ -130,27 +132,27 @@ fn check_search<C: CatalogueConnection>(
     check: &mut ValueCheck,
     checkup: &mut Checkup,
 ) -> Result<(), ConnectionError<C>> {
-    let mut set_problems = ProblemGroup::new(&mut checkup.problems);
-    for_each_row(connection, SETS, &[], |row| {
-        report_content_error::<C>(check.add_set(row), "value_blocks", &mut set_problems)
-    })?;
-    drop(set_problems);
-
-    let mut word_problems = ProblemGroup::new(&mut checkup.problems);
+    {
+        let mut problems = ProblemGroup::new(&mut checkup.problems);
+        for_each_row(connection, SETS, &[], |row| {
+            report_content_error::<C>(check.add_set(row), "value_blocks", &mut problems)
+        })?;
+    }
+    let mut problems = ProblemGroup::new(&mut checkup.problems);
     for_each_row(connection, WORDS, &[], |row| {
-        report_content_error::<C>(check.add_words(row), "word_blocks", &mut word_problems)
+        report_content_error::<C>(check.add_words(row), "word_blocks", &mut problems)
     })
 }
 
-/// Turns the error of a row whose content is invalid into a problem. `row` names the row.
+/// Turns the error of a row whose content is invalid into a problem, which names the table.
 fn report_content_error<C: CatalogueConnection>(
     result: Result<(), ConnectionError<C>>,
-    row: &str,
+    table: &str,
     problems: &mut ProblemGroup<'_>,
 ) -> Result<(), ConnectionError<C>> {
     match result {
         Err(error) if C::is_content_error(&error) => {
-            problems.add(format!("{row} is invalid: {error}"));
+            problems.add(format!("{table} is invalid: {error}"));
             Ok(())
         }
         result => result,

@@ -280,7 +280,7 @@ impl State {
         }
     }
 
-    /// Returns the unique values that a resource has: those of an animal in the catalogue.
+    /// Returns the unique values of a resource. Only an animal in the catalogue has any.
     fn unique_values(&self, resource: &Resource) -> Vec<UniqueValueOwner> {
         match resource {
             Resource::Pet(pet) if pet.withdrawal.is_none() => {

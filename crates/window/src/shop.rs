@@ -69,7 +69,7 @@ pub(super) struct Shop {
     /// The animals that became available again.
     came_back: Refreshed<Arc<Vec<CameBack>>>,
     /// The suggestions at the ends of pages.
-    suggestions: Cache<SuggestionsKey, Suggestions>,
+    suggestion_cache: Cache<SuggestionsKey, Suggestions>,
     /// The numbers of animals that filters find.
     counts: Cache<CountKey, usize>,
 }
@@ -158,7 +158,7 @@ impl Shop {
             last_facts: Mutex::new(Arc::new(facts)),
             kinds: Refreshed::default(),
             came_back: Refreshed::default(),
-            suggestions: Cache::with_capacity(MAX_FILTERS),
+            suggestion_cache: Cache::with_capacity(MAX_FILTERS),
             counts: Cache::with_capacity(MAX_FILTERS),
         }
     }
@@ -299,8 +299,9 @@ impl Shop {
             .await
     }
 
-    /// Returns the suggestions of the filter with these parameters. `read` reads them and makes their cards, once for
-    /// each version, because the page of every animal of a kind ends with the same suggestions.
+    /// Returns the animals that a page suggests to visitors who filtered with these parameters. `read` reads
+    /// and renders them, once for each version of the database, because the page of every animal of a kind
+    /// ends with the same suggestions.
     pub(super) async fn suggestions(
         &self,
         moment: &Moment,
@@ -311,12 +312,12 @@ impl Shop {
             today: self.today(&moment.facts),
             parameters,
         };
-        if let Some(suggestions) = self.suggestions.find(&key, Some(moment.version)) {
+        if let Some(suggestions) = self.suggestion_cache.find(&key, Some(moment.version)) {
             return Ok(suggestions);
         }
 
         let suggestions = Arc::new(read().await?);
-        self.suggestions
+        self.suggestion_cache
             .insert(key, Some(moment.version), &suggestions);
         Ok(suggestions)
     }

@@ -43,17 +43,12 @@ pub(crate) struct Contract {
 
 impl Contract {
     pub(crate) fn new(app: Arc<App>, http: Arc<Context>, pets_path: String) -> Self {
-        let (first_pages, hits, misses) = (
-            Cache::with_capacity(MAX_PAGES),
-            Counter::default(),
-            Counter::default(),
-        );
         Self {
             app,
             http,
-            first_pages,
-            hits,
-            misses,
+            first_pages: Cache::with_capacity(MAX_PAGES),
+            hits: Counter::default(),
+            misses: Counter::default(),
             pets_path,
         }
     }

@@ -101,11 +101,12 @@ fn unpack(name: &str) -> Result<Vec<u8>, DocsError> {
         }
         let method = entry.compression_method();
         let entry = archive.get_entry(entry.wayfinder())?;
-        let (data, mut file) = (entry.data(), Vec::new());
+        let data = entry.data();
         let plain: Box<dyn Read> = match method {
             CompressionMethod::STORE => Box::new(data),
             _ => Box::new(DeflateDecoder::new(data)),
         };
+        let mut file = Vec::new();
         entry.verifying_reader(plain).read_to_end(&mut file)?;
         return Ok(file);
     }

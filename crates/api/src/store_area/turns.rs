@@ -28,11 +28,12 @@ impl Turns {
         caller: Option<&Caller>,
     ) -> Result<OwnedSemaphorePermit, ApiError> {
         let caller = caller.ok_or_else(auth::missing_key)?;
-        let turn = self.of(caller.key_id()).acquire_owned().await;
+        let turn = self.turns_of(caller.key_id()).acquire_owned().await;
         turn.map_err(|error| ApiError::internal(Arc::new(error)))
     }
 
-    fn of(&self, key: KeyId) -> Arc<Semaphore> {
+    /// Returns the turns of a key.
+    fn turns_of(&self, key: KeyId) -> Arc<Semaphore> {
         let mut keys = self.0.lock();
         if let Some(turns) = keys.get(&key).and_then(Weak::upgrade) {
             return turns;
@@ -51,7 +52,7 @@ mod tests {
     #[test]
     fn a_key_has_two_turns_and_takes_none_of_another_key() {
         let turns = Turns::default();
-        let take = |key| turns.of(KeyId(key)).try_acquire_owned();
+        let take = |key| turns.turns_of(KeyId(key)).try_acquire_owned();
         let (one, two) = (take(1).unwrap(), take(1).unwrap());
         assert!(take(1).is_err());
         assert!(take(2).is_ok());

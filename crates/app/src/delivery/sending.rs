@@ -67,27 +67,30 @@ impl SigningSecrets {
     }
 }
 
-/// Records the attempt of a test message. A response with 410 disables the webhook, like a response with 410 to any
-/// other message.
+/// Records the attempt of a test message. A response with 410 disables the webhook, as after any other
+/// message.
 pub(super) async fn record_test(
     store: &dyn Store,
-    webhook: i64,
+    webhook_id: i64,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
-    store.add_attempt(webhook, attempt.clone()).await?;
+    store.add_attempt(webhook_id, attempt.clone()).await?;
     if attempt.status != Some(410) {
         return Ok(());
     }
 
     let webhooks = store.list_webhooks().await?;
     let reason = DisabledReason::Gone;
-    let stored = webhooks
+    let tested_webhook = webhooks
         .into_iter()
-        .find(|stored| stored.webhook.id == webhook);
-    let Some(change) = stored.and_then(|stored| stored.disable(reason, attempt.at)) else {
+        .find(|stored| stored.webhook.id == webhook_id);
+    let Some(tested_webhook) = tested_webhook else {
         return Ok(());
     };
-    let act = reason.act(webhook);
+    let Some(change) = tested_webhook.disable(reason, attempt.at) else {
+        return Ok(());
+    };
+    let act = reason.act(webhook_id);
     let context = WriteContext::new(Actor::Clock, attempt.at);
     let outcome = store
         .write_webhook(change, Some(act), StoredResponse::default(), context)
@@ -95,7 +98,12 @@ pub(super) async fn record_test(
 
     // With another outcome, somebody has just changed the webhook, perhaps because of the 410.
     if outcome == WriteOutcome::Done {
-        error!(webhook, reason = reason.as_str(), "a webhook is disabled");
+        // An error, because nobody in the store asked for the end of the messages.
+        error!(
+            webhook = webhook_id,
+            reason = reason.as_str(),
+            "a webhook is disabled"
+        );
     }
     Ok(())
 }

@@ -154,8 +154,9 @@ impl Recent {
     /// Returns the changes after `position`, of one type or of all. `position` is below `last`.
     pub fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
         let next = position + 1;
-        let at = self.batches.partition_point(|batch| batch.last() < next);
-        let Some(batch) = self.batches.get(at).filter(|batch| batch.first <= next) else {
+        let batch_index = self.batches.partition_point(|batch| batch.last() < next);
+        let batch = self.batches.get(batch_index);
+        let Some(batch) = batch.filter(|batch| batch.first <= next) else {
             return After::Older;
         };
         let mut index = usize::try_from(next - batch.first).unwrap_or_default();
@@ -177,11 +178,15 @@ impl Recent {
     /// here any more. `position` is below `last`.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
         let next = position + 1;
-        let at = self.batches.partition_point(|batch| batch.last() < next);
-        self.batches.get(at).filter(|batch| batch.first <= next)?;
-        let events = self.batches.range(at..).flat_map(|batch| {
-            let before = usize::try_from(next - batch.first).unwrap_or_default();
-            batch.ends.iter().skip(before)
+        let batch_index = self.batches.partition_point(|batch| batch.last() < next);
+        let batch = self.batches.get(batch_index)?;
+        if batch.first > next {
+            return None;
+        }
+
+        let events = self.batches.range(batch_index..).flat_map(|batch| {
+            let read_events = usize::try_from(next - batch.first).unwrap_or_default();
+            batch.ends.iter().skip(read_events)
         });
         let mut pets = events.map(|&(_, pet, _)| pet).collect::<Option<Vec<_>>>()?;
         pets.sort_unstable();

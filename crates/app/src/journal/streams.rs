@@ -56,7 +56,7 @@ impl TooManyStreams {
 /// One of them, until it is dropped.
 pub struct Share {
     streams: Arc<Streams>,
-    of: Actor,
+    client: Actor,
 }
 
 /// A reason for which the service ends a stream.
@@ -92,16 +92,16 @@ impl Default for Streams {
 
 impl Streams {
     /// Opens a stream. Fails if the client has too many.
-    pub fn open(self: &Arc<Self>, of: Actor) -> Result<Share, TooManyStreams> {
+    pub fn open(self: &Arc<Self>, client: Actor) -> Result<Share, TooManyStreams> {
         let mut open = self.open.lock();
-        let count = open.entry(of).or_default();
+        let count = open.entry(client).or_default();
         if *count >= MAX_STREAMS {
             return Err(TooManyStreams);
         }
         *count += 1;
         Ok(Share {
             streams: Arc::clone(self),
-            of,
+            client,
         })
     }
 
@@ -118,11 +118,11 @@ impl Streams {
     }
 
     /// Whether the log is to say at `now` that a stream of this client ended.
-    fn is_logged(&self, of: Actor, now: Instant) -> bool {
+    fn is_logged(&self, client: Actor, now: Instant) -> bool {
         let mut logged = self.logged.lock();
-        logged.retain(|_, at| now.saturating_duration_since(*at) < LOG_EVERY);
-        let is_first = !logged.contains_key(&of);
-        logged.entry(of).or_insert(now);
+        logged.retain(|_, logged_at| now.saturating_duration_since(*logged_at) < LOG_EVERY);
+        let is_first = !logged.contains_key(&client);
+        logged.entry(client).or_insert(now);
         is_first
     }
 }
@@ -136,19 +136,23 @@ impl Share {
 
     /// Counts the end of the stream, and logs it if something is wrong.
     pub fn end(&self, ended: &Ended, now: Instant) {
-        let (at, error) = match ended {
-            Ended::For(End::Over) => (0, None),
-            Ended::For(End::InvalidKey) => (1, None),
-            Ended::For(End::OtherLog) => (2, None),
-            Ended::NoMemory => (3, None),
-            Ended::Unreadable(error) => (4, Some(chain(error))),
-            Ended::Deleted => (5, None),
+        let cause_index = match ended {
+            Ended::For(End::Over) => 0,
+            Ended::For(End::InvalidKey) => 1,
+            Ended::For(End::OtherLog) => 2,
+            Ended::NoMemory => 3,
+            Ended::Unreadable(_) => 4,
+            Ended::Deleted => 5,
         };
-        self.streams.ended[at].count();
-        if !matches!(ended, Ended::For(_)) && self.streams.is_logged(self.of, now) {
-            let client = self.of.kind();
-            let id = self.of.id();
-            let cause = CAUSES[at];
+        let error = match ended {
+            Ended::Unreadable(error) => Some(chain(error)),
+            _ => None,
+        };
+        self.streams.ended[cause_index].count();
+        if !matches!(ended, Ended::For(_)) && self.streams.is_logged(self.client, now) {
+            let client = self.client.kind();
+            let id = self.client.id();
+            let cause = CAUSES[cause_index];
             warn!(
                 client,
                 id, cause, error, "a stream of changes ended; more are only counted"
@@ -166,10 +170,10 @@ impl From<End> for Ended {
 impl Drop for Share {
     fn drop(&mut self) {
         let mut open = self.streams.open.lock();
-        if let Some(count) = open.get_mut(&self.of) {
+        if let Some(count) = open.get_mut(&self.client) {
             *count -= 1;
             if *count == 0 {
-                open.remove(&self.of);
+                open.remove(&self.client);
             }
         }
     }

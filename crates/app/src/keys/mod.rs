@@ -104,11 +104,19 @@ impl EndedKey {
         }
         let KeyId(id) = record.id;
         let name = record.name.clone();
-        if let Some(at) = record.revoked_at {
-            return Some(Self::Revoked { id, name, at });
+        if let Some(revoked_at) = record.revoked_at {
+            return Some(Self::Revoked {
+                id,
+                name,
+                at: revoked_at,
+            });
         }
-        let at = record.expires_at.unwrap_or(now);
-        Some(Self::Expired { id, name, at })
+        let expired_at = record.expires_at.unwrap_or(now);
+        Some(Self::Expired {
+            id,
+            name,
+            at: expired_at,
+        })
     }
 }
 

@@ -35,13 +35,13 @@ impl Default for Usage {
 
 impl Usage {
     /// Records that the key was accepted.
-    pub(super) fn note_use(&self, at: Timestamp) {
-        advance(&self.used, at);
+    pub(super) fn note_use(&self, time: Timestamp) {
+        advance(&self.used, time);
     }
 
     /// Records a call of the deprecated operation.
-    pub(super) fn note_deprecated_call(&self, at: Timestamp) {
-        advance(&self.called, at);
+    pub(super) fn note_deprecated_call(&self, time: Timestamp) {
+        advance(&self.called, time);
         self.deprecated_calls.count();
     }
 
@@ -61,11 +61,11 @@ impl Usage {
     }
 }
 
-/// Records the second of `at`, unless it or a later one is recorded. Usually it is, and a load does
-/// not take the cache line from other cores.
-fn advance(noted: &AtomicI64, at: Timestamp) {
-    if noted.load(Relaxed) < at.as_second() {
-        noted.fetch_max(at.as_second(), Relaxed);
+/// Records the second of `time`, unless this second or a later one is recorded. Usually one is, and a
+/// load does not take the cache line from other cores.
+fn advance(latest_second: &AtomicI64, time: Timestamp) {
+    if latest_second.load(Relaxed) < time.as_second() {
+        latest_second.fetch_max(time.as_second(), Relaxed);
     }
 }
 

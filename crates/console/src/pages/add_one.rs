@@ -84,7 +84,7 @@ pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: 
             }
         }
     };
-    Page::new(texts().add_animals, content).wrong_if(!errors.is_empty())
+    Page::new(texts().add_animals, content).with_error_status_if(!errors.is_empty())
 }
 
 /// Shows the form for one animal, with these values and errors.

@@ -53,7 +53,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let title = markup::plain_name(pet.name.as_str());
     Ok(Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(pet.id.get()))
-        .wrong_if(!errors.is_empty())
+        .with_error_status_if(!errors.is_empty())
         .into())
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     ask::Question,
-    merge::MergedForm,
+    merge::{MergedForm, ReportedChanges},
     order_inputs::{self, ORDER_INPUTS},
     prelude::*,
 };
@@ -53,10 +53,12 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let fields = desk.store().fields().await?;
     let merged_form = MergedForm::new(&desk.visit.form, &offer_form(&pet, &fields));
-    let concurrent_changes = merged_form.errors(false, |name, value| {
-        values::in_words(&[], desk.currency(), name, value)
+    let change_messages = merged_form.change_messages(ReportedChanges::All, |name, value| {
+        values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
-    let is_outdated = !concurrent_changes.is_empty();
+    // Also executed if the form is outdated: the second click on a form that was carried out finds its
+    // stored response.
+    let is_outdated = !change_messages.is_empty();
     let commands = vec![
         Command::PatchPet {
             id: pet.id,
@@ -67,7 +69,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     ];
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
-        Err(_) if is_outdated => animal::show(desk, &concurrent_changes).await,
+        Err(_) if is_outdated => animal::show(desk, &change_messages).await,
         Err(not_done) => {
             let message = lost_order_message(desk, &not_done.why).await?;
             animal::show(desk, &Errors::from_markup(message)).await
@@ -154,7 +156,12 @@ fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
     for input in &ORDER_INPUTS {
         let value = desk.visit.form.get(input.name);
         if !value.is_empty() {
-            typed_values.extend(values::in_words(&[], desk.currency(), input.name, value));
+            typed_values.extend(values::in_words(
+                values::NO_FIELDS,
+                desk.currency(),
+                input.name,
+                value,
+            ));
         }
     }
     typed_values

@@ -125,7 +125,8 @@ async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, S
     })
 }
 
-/// Counts the animals that a query finds, up to one more than [`MAX_COUNT`]. Returns `None` if that would be slow.
+/// Counts the animals that a query finds, up to one more than [`MAX_COUNT`]. Returns `None` if the store has no index
+/// for the count and would read every animal.
 ///
 /// `page_length` is the number of animals on the page that was read, and `has_next_page` says whether another follows.
 async fn count_pets(

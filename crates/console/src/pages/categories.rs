@@ -47,7 +47,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     Ok(Page::new(texts().categories, content)
-        .wrong_if(!errors.is_empty())
+        .with_error_status_if(!errors.is_empty())
         .into())
 }
 

@@ -64,7 +64,7 @@ async fn page(
         }
     };
     Ok(Page::new(title, content)
-        .wrong_if(!errors.is_empty())
+        .with_error_status_if(!errors.is_empty())
         .into())
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     ask::Question,
-    merge::{self, MergedForm},
+    merge::{self, MergedForm, ReportedChanges},
     prelude::*,
     staff,
 };
@@ -44,7 +44,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(staff::settings_page(texts().fields, hint, errors, &content))
 }
 
-/// Shows the fields with their members, each with a link to its form.
+/// Shows the fields with their properties, each with a link to its form.
 fn table(fields: &FieldSet) -> Markup {
     let labels = [
         texts().field_label,
@@ -172,7 +172,7 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
         }
     };
     Page::new(label_of(field), content)
-        .wrong_if(!errors.is_empty())
+        .with_error_status_if(!errors.is_empty())
         .into()
 }
 
@@ -195,7 +195,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(page(desk, &field, form, &errors));
     };
     if merged_form.is_conflict() {
-        let errors = merged_form.errors(true, input_in_words);
+        let errors = merged_form.change_messages(ReportedChanges::Conflicts, input_in_words);
         return Ok(page(desk, &field, form, &errors));
     }
     if let Some(question_page) = ask_about_effects(desk, &field, &changed_field).await? {
@@ -315,13 +315,13 @@ async fn change_field(
     let outcome = desk
         .app()
         .fields
-        .change(&wish, &preconditions, desk.context(), response)
+        .change(&wish, &preconditions, desk.context(), stored_response)
         .await?;
     Ok(check_outcome(&outcome, version.is_none()))
 }
 
 /// Returns the response that a repetition of the form gets.
-fn response(_: &FieldDecision) -> StoredResponse {
+fn stored_response(_: &FieldDecision) -> StoredResponse {
     StoredResponse {
         status: 200,
         ..StoredResponse::default()

@@ -55,7 +55,7 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
             div { button { (texts().preview_again) } }
         }
     };
-    Page::new(texts().preview, content).wrong_if(is_wrong)
+    Page::new(texts().preview, content).with_error_status_if(is_wrong)
 }
 
 /// Shows the form that adds the animals of the preview. A person must agree to columns that are left out.

@@ -326,6 +326,6 @@ pub(super) fn find_action<'p>(method: &Method, path: &'p str) -> Option<FormActi
     Some(FormAction {
         name: (requirements.action)(texts()),
         parameter,
-        needs_password: requirements.password,
+        needs_recent_sign_in: requirements.password,
     })
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     layout::Follows,
-    merge::{self, MergedForm},
+    merge::{self, MergedForm, ReportedChanges},
     order_inputs::{self, ORDER_INPUTS, OrderForm, OrderInput, PRICE},
     prelude::*,
     reply::{FROM, TODAY},
@@ -56,7 +56,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     };
     let page = Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(order.pet_id.get()))
-        .wrong_if(!errors.is_empty());
+        .with_error_status_if(!errors.is_empty());
     Ok(page.into())
 }
 
@@ -293,8 +293,14 @@ async fn act_on_order(
         patch.price = Patch::Keep;
     }
 
-    let outdated = merged.errors(further_commands.is_empty(), |name, value| {
-        values::in_words(&[], desk.currency(), name, value)
+    // A sale or another end ends with what was shown, so each change by others matters to it.
+    let reported = if further_commands.is_empty() {
+        ReportedChanges::Conflicts
+    } else {
+        ReportedChanges::All
+    };
+    let outdated = merged.change_messages(reported, |name, value| {
+        values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
     let mut commands = vec![Command::PatchOrder {
         id: order.id,

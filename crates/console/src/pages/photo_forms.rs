@@ -15,7 +15,12 @@ use super::{
     photo_uploads::of_stored,
     photos::{self, alt_input, look_input},
 };
-use crate::{ask::Question, merge::MergedForm, prelude::*, reply::Flash};
+use crate::{
+    ask::Question,
+    merge::{MergedForm, ReportedChanges},
+    prelude::*,
+    reply::Flash,
+};
 
 /// The button that was pressed, with the photo that it is about.
 ///
@@ -195,7 +200,7 @@ async fn add_pressed(
 
 /// Returns messages about the inputs that somebody else has changed meanwhile.
 fn conflicts(pet: &StorePet, merged: &MergedForm) -> Errors {
-    merged.errors(true, |name, value| {
+    merged.change_messages(ReportedChanges::Conflicts, |name, value| {
         let mut numbered_photos = pet.photos.all().iter().zip(1..);
         let label = numbered_photos.find_map(|(photo, number)| {
             if alt_input(photo.id) == name {

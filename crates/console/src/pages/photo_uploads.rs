@@ -188,7 +188,7 @@ fn failed_list(uploads: &Uploads) -> Markup {
 async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     if desk.visit.parameter.is_empty() {
         let page = Page::new(texts().photos, errors.summary());
-        return Ok(page.wrong_if(true).into());
+        return Ok(page.with_error_status_if(true).into());
     }
     photos::show(desk, errors).await
 }

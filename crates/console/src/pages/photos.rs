@@ -35,7 +35,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     };
     let content = html! { (live_content(errors, &live_part)) (script()) };
     let page = Page::new(title, content).following(Follows::Pet(pet.id.get()));
-    Ok(page.wrong_if(!errors.is_empty()).into())
+    Ok(page.with_error_status_if(!errors.is_empty()).into())
 }
 
 /// Returns the path of the page with the photos of an animal.

@@ -202,7 +202,12 @@ fn typed_order(desk: &Desk<'_>) -> Markup {
     for name in ["contact", order_inputs::PRICE] {
         let typed = desk.visit.form.get(name);
         if !typed.is_empty() {
-            rows.extend(values::in_words(&[], desk.currency(), name, typed));
+            rows.extend(values::in_words(
+                values::NO_FIELDS,
+                desk.currency(),
+                name,
+                typed,
+            ));
         }
     }
     html! {

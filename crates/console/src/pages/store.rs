@@ -12,7 +12,7 @@ use super::field_labels;
 use crate::{
     ask::Question,
     layout,
-    merge::{self, MergedForm},
+    merge::{self, MergedForm, ReportedChanges},
     prelude::*,
     staff,
     store_inputs::{
@@ -212,7 +212,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     // The typed values can be saved over the present ones.
     let present_profile = desk.store().profile().await?;
     let merged = MergedForm::new(submitted_form, &form_of(&present_profile));
-    let mut errors = merged.errors(true, in_words);
+    let mut errors = merged.change_messages(ReportedChanges::Conflicts, in_words);
     if errors.is_empty() {
         errors = Errors::from_text(texts().store_stale);
     }

@@ -2,7 +2,7 @@
 
 use petstore_domain::store_area::{FieldDefinition, FieldKind, FieldSet, FieldValue, FieldValues};
 
-pub(super) use crate::words::{in_words, input_of};
+pub(super) use crate::words::{NO_FIELDS, in_words, input_of};
 use crate::{merge, prelude::*, words::PREFIX};
 pub(super) use petstore_languages::look::label_of;
 

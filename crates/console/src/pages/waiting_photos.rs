@@ -19,7 +19,7 @@ const MAX_WAIT: SignedDuration = SignedDuration::from_hours(20);
 pub(super) fn waiting_photo_token(desk: &Desk<'_>, photo: StoredPhoto) -> String {
     let StoredPhoto { id, width, height } = photo;
     let text = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
-    let tag = desk.visit.tag_of(&tagged_bytes(desk, &text));
+    let tag = desk.visit.sign(&tagged_bytes(desk, &text));
     format!("{text}.{tag}")
 }
 
@@ -33,7 +33,7 @@ fn tagged_bytes(desk: &Desk<'_>, text: &str) -> Vec<u8> {
 /// Returns `None` if the photo has waited too long, or if the token was made for another member.
 fn parse_token(desk: &Desk<'_>, token: &str) -> Option<NewPhoto> {
     let (text, tag) = token.rsplit_once('.')?;
-    if !desk.visit.is_tag_of(tag, &tagged_bytes(desk, text)) {
+    if !desk.visit.is_signature_of(tag, &tagged_bytes(desk, text)) {
         return None;
     }
 

@@ -157,7 +157,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     };
     let title = markup::readable(&webhook.url, SHORT_LENGTH);
     Ok(Page::new(title, content)
-        .wrong_if(!errors.is_empty())
+        .with_error_status_if(!errors.is_empty())
         .into())
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn record_rejection(
         },
         details: vec![("address".into(), visit.visitor.address.to_string())],
     };
-    let context = visit.context(Actor::Clock.into());
+    let context = visit.context_without_key(Actor::Clock.into());
     Ok(visit.console.app.store.record_act(act, context).await?)
 }
 
@@ -75,7 +75,9 @@ impl Visit<'_> {
         actor: NamedActor,
     ) -> Result<StaffWriteOutcome, ApiError> {
         let store = &self.console.app.store;
-        Ok(store.write_staff(change, self.context(actor)).await?)
+        Ok(store
+            .write_staff(change, self.context_without_key(actor))
+            .await?)
     }
 }
 

@@ -95,7 +95,7 @@ impl BegunSignIn {
 
     /// Returns the text for a purpose that follows from the random text and the key of the service.
     fn derived_text(&self, purpose: &str, visit: &Visit<'_>) -> String {
-        visit.tag_of(format!("{purpose} of sign-in {}", self.text).as_bytes())
+        visit.sign(format!("{purpose} of sign-in {}", self.text).as_bytes())
     }
 
     /// Returns the sign-in as the provider gets it.

@@ -52,7 +52,7 @@ impl KeptForm {
     /// Returns the form of this request, with a tag for this browser.
     fn from_request(visit: &Visit<'_>, path: String, browser: &BrowserSecret) -> Self {
         let form = visit.form.clone();
-        let tag = visit.tag_of(&signed_text(browser, &path, &content(&form)));
+        let tag = visit.sign(&signed_text(browser, &path, &content(&form)));
         Self { path, form, tag }
     }
 
@@ -66,8 +66,9 @@ impl KeptForm {
 
         let content = visit.form.raw(CONTENT_FIELD);
         let tag = visit.form.raw(TAG_FIELD);
-        let is_own = BrowserSecret::from_cookie(visit)
-            .is_some_and(|browser| visit.is_tag_of(tag, &signed_text(&browser, path, content)));
+        let is_own = BrowserSecret::from_cookie(visit).is_some_and(|browser| {
+            visit.is_signature_of(tag, &signed_text(&browser, path, content))
+        });
         if !is_own || own_path(visit, &Method::POST, path).is_none() {
             let message = texts().form_not_of_browser;
             return Err(ApiError::new(Problem::InsufficientScope, message));
@@ -184,7 +185,7 @@ pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) ->
         .bytes()
         .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let (page, _) = path.split_once('?').unwrap_or((path, ""));
-    if is_plain && page.starts_with('/') && (visit.find)(method, page).is_some() {
+    if is_plain && page.starts_with('/') && (visit.find_form_action)(method, page).is_some() {
         return Some(path);
     }
     None

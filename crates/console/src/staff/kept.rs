@@ -125,7 +125,7 @@ async fn description(
     form: &Form,
 ) -> Result<Markup, ApiError> {
     let page = path.split('?').next().unwrap_or_default();
-    let action = (visit.find)(&hyper::Method::POST, page);
+    let action = (visit.find_form_action)(&hyper::Method::POST, page);
     let number = action
         .as_ref()
         .and_then(|action| text::parse_integer(action.parameter));
@@ -238,7 +238,7 @@ async fn typed_values(
 ) -> Result<Vec<TypedValue>, ApiError> {
     let fields = visit.console.app.store.fields().await?;
     let currency = visit.facts.currency().value;
-    let action = (visit.find)(&hyper::Method::POST, page);
+    let action = (visit.find_form_action)(&hyper::Method::POST, page);
     let mut values = Vec::new();
     let mut photos = 0;
     for (name, value) in form.fields() {
@@ -279,7 +279,7 @@ fn is_shown(
         return !value.is_empty() && (is_field || INPUTS_OF_SELECTED.contains(&name));
     }
     // The forms that need a password are carried out as they are, whatever they say about what they showed.
-    let is_merged = name != "price" && action.is_some_and(|action| !action.needs_password);
+    let is_merged = name != "price" && action.is_some_and(|action| !action.needs_recent_sign_in);
     if is_merged && merge::initial_value(form, name).is_some() {
         return merge::is_touched(form, name);
     }

@@ -147,7 +147,7 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         expires_at: None,
         rate_limit: None,
     };
-    let context = desk.visit.context(desk.session.actor());
+    let context = desk.visit.context_without_key(desk.session.actor());
     match desk.store().create_key(new_key, context).await {
         Ok(_) => Ok(key_page(&key)),
         // A second click that arrives at the same moment has made the key.
@@ -193,7 +193,7 @@ async fn revoke(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     {
         return Ok(question);
     }
-    let context = desk.visit.context(desk.session.actor());
+    let context = desk.visit.context_without_key(desk.session.actor());
     desk.store().revoke_key(key.id, context).await?;
     Ok(redirect_with_message(PAGE, "key-revoked"))
 }
@@ -210,7 +210,7 @@ async fn rotate(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     let mut is_rotated = false;
     if let Some(successor) = successor {
         let end = now.checked_add(OVERLAP_HOURS.hours()).unwrap_or(now);
-        let context = desk.visit.context(desk.session.actor());
+        let context = desk.visit.context_without_key(desk.session.actor());
         let rotated = desk.store().rotate_key(key.id, successor, end, context);
         is_rotated = rotated.await?.is_some();
     }

@@ -172,7 +172,7 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let link = Token::generate(&mut desk.random_of_form());
     let member = StaffMember::new(name.clone(), role, &link, desk.visit.now);
-    let change = StaffChange::new(0, member, ActType::StaffAdded);
+    let change = StaffChange::adding(member);
     let message = match desk.visit.write(change, desk.session.actor()).await? {
         StaffWriteOutcome::Done(_) => return Ok(link_page(desk, &name, &link)),
         StaffWriteOutcome::NameTaken if was_made(desk, &link).await? => {

@@ -164,7 +164,7 @@ fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
 fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
     Page::new(title, content)
-        .wrong_if(!errors.is_empty())
+        .with_error_status_if(!errors.is_empty())
         .into()
 }
 

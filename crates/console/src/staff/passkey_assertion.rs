@@ -31,7 +31,7 @@ pub(crate) fn challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> 
 
 /// Returns the challenge that follows from the text in the cookie.
 fn challenge_for(visit: &Visit<'_>, text: &str) -> String {
-    visit.tag_of(format!("challenge of passkey {text}").as_bytes())
+    visit.sign(format!("challenge of passkey {text}").as_bytes())
 }
 
 /// Returns bytes in base64url.

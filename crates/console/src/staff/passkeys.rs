@@ -101,7 +101,7 @@ fn has_passkey_with(member: &StaffMember, user_handle: &[u8]) -> bool {
 
 /// Returns the handle by which the passkeys of a member name the member.
 fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
-    let tag = visit.tag_of(format!("passkeys of staff {}", member.id).as_bytes());
+    let tag = visit.sign(format!("passkeys of staff {}", member.id).as_bytes());
     Passkey::user_handle(member.id, &tag)
 }
 

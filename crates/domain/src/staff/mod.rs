@@ -286,6 +286,11 @@ pub struct StaffChange {
 }
 
 impl StaffChange {
+    /// Returns the change that adds a member.
+    pub fn adding(member: StaffMember) -> Self {
+        Self::new(0, member, ActType::StaffAdded)
+    }
+
     /// Returns a change of the version that was read, which ends and begins no session.
     pub fn new(seen_version: i64, after: StaffMember, act_type: ActType) -> Self {
         let act = Some(after.act(act_type));

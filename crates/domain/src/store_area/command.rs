@@ -244,6 +244,12 @@ impl Preconditions {
         if_absent: false,
     };
 
+    /// The precondition that no resource meets.
+    pub const IMPOSSIBLE: Self = Self {
+        if_match: Some(IfMatch::Versions(Vec::new())),
+        if_absent: false,
+    };
+
     /// Returns the precondition that the resource has exactly this version.
     pub fn version(version: i64) -> Self {
         Self {

@@ -316,8 +316,8 @@ impl FieldSet {
 }
 
 impl FieldDefinition {
-    /// Parses the text in a cell of a table, which is the value in JSON without quotes: `3`, `true` or `2020-05-01`. A
-    /// choice is its value, not its label, in any case.
+    /// Parses the text in a cell of a table, which is the value in JSON without quotes: `3`, `true` or
+    /// `2020-05-01`. A choice is its value, not its label, whatever the case of its letters.
     pub fn parse_cell(&self, text: &str) -> RequestedValue {
         let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
         let value_text = choice.map_or(text, String::as_str);
@@ -327,7 +327,8 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns the stored value of a choice for its value or its label, in any case. Returns other values as they are.
+    /// Returns the stored value of a choice for its value or its label, whatever the case of their letters. Returns
+    /// other values as they are.
     pub fn resolve_choice(&self, requested: RequestedValue) -> RequestedValue {
         let RequestedValue::Set(FieldValue::Text(text)) = &requested else {
             return requested;

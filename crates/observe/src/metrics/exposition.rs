@@ -66,15 +66,15 @@ impl Exposition {
     /// Writes a sample of the current counter or gauge.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
         self.0.push_str(name);
-        for (at, (label, value)) in labels.iter().enumerate() {
-            let before = if at == 0 { '{' } else { ',' };
-            let _ = write!(self.0, "{before}{label}=\"{value}\"");
+        for (index, (label, value)) in labels.iter().enumerate() {
+            let separator = if index == 0 { '{' } else { ',' };
+            let _ = write!(self.0, "{separator}{label}=\"{value}\"");
         }
-        let after = if labels.is_empty() { "" } else { "}" };
-        let _ = writeln!(self.0, "{after} {value}");
+        let end_of_labels = if labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(self.0, "{end_of_labels} {value}");
     }
 
-    /// The samples of the current histogram.
+    /// Writes the samples of the current histogram.
     #[expect(
         clippy::cast_precision_loss,
         reason = "exact for 104 days, and good beyond"
@@ -89,11 +89,11 @@ impl Exposition {
         // The count is the sum of the buckets that were read, because values may be added
         // meanwhile.
         let mut count = 0;
-        for (at, bucket) in histogram.buckets.iter().enumerate() {
+        for (index, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);
             let bound = histogram
                 .bounds
-                .get(at)
+                .get(index)
                 .map(|&bound| bound as f64 / histogram.scale);
             let bound = bound.map_or("+Inf".to_owned(), |bound| bound.to_string());
             let labels = [labels, &[("le", &bound)]].concat();

@@ -137,10 +137,10 @@ impl Histogram {
     }
 
     fn observe_number(&self, value: u64) {
-        let at = self.bounds.iter().position(|&bound| value <= bound);
         // Most values are small, so this takes only a few comparisons.
-        let bucket = at.unwrap_or(self.bounds.len());
-        if let Some(bucket) = self.buckets.get(bucket) {
+        let bound_index = self.bounds.iter().position(|&bound| value <= bound);
+        let bucket_index = bound_index.unwrap_or(self.bounds.len());
+        if let Some(bucket) = self.buckets.get(bucket_index) {
             bucket.fetch_add(1, Relaxed);
         }
         self.sum.fetch_add(value, Relaxed);

@@ -30,8 +30,8 @@ pub struct TaskRuns {
 }
 
 impl TaskRuns {
-    pub fn succeeded(&self, at: Timestamp) {
-        self.last_success.store(at.as_second(), Relaxed);
+    pub fn succeeded(&self, time: Timestamp) {
+        self.last_success.store(time.as_second(), Relaxed);
     }
 
     pub fn failed(&self) {
@@ -40,7 +40,8 @@ impl TaskRuns {
 }
 
 impl TaskMetrics {
-    pub fn of(&self, task: &'static str) -> Arc<TaskRuns> {
+    /// Adds a task, and returns the metrics of its runs.
+    pub fn add(&self, task: &'static str) -> Arc<TaskRuns> {
         let runs = Arc::<TaskRuns>::default();
         self.0.lock().push((task, Arc::clone(&runs)));
         runs
@@ -82,8 +83,8 @@ impl ChangeMetrics {
     /// Counts changes that are committed.
     pub fn count(&self, changes: &[Change]) {
         for change in changes {
-            if let Some(at) = ChangeType::ALL.iter().position(|&kind| kind == change.kind) {
-                self.counts[at].count();
+            if let Some(index) = ChangeType::ALL.iter().position(|&kind| kind == change.kind) {
+                self.counts[index].count();
             }
         }
     }
@@ -135,8 +136,8 @@ pub struct SignInMetrics([Counter; SIGN_INS.len()]);
 
 impl SignInMetrics {
     pub fn count(&self, method: &str, result: &str) {
-        if let Some(at) = SIGN_INS.iter().position(|known| *known == (method, result)) {
-            self.0[at].count();
+        if let Some(index) = SIGN_INS.iter().position(|known| *known == (method, result)) {
+            self.0[index].count();
         }
     }
 
@@ -330,8 +331,8 @@ impl WebhookMetrics {
     /// Counts an attempt, by the class of its failure.
     pub fn count(&self, error: Option<&str>) {
         let outcome = error.unwrap_or("delivered");
-        if let Some(at) = OUTCOMES.iter().position(|&known| known == outcome) {
-            self.attempts[at].count();
+        if let Some(index) = OUTCOMES.iter().position(|&known| known == outcome) {
+            self.attempts[index].count();
         }
     }
 

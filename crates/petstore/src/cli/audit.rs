@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use petstore_domain::{
-    Actor,
+    Actor, NamedActor,
     store_area::{AuditEntry, AuditQuery, AuditType, JournalSubject},
 };
 use petstore_formats::json;
@@ -119,16 +119,15 @@ impl Audit {
 /// Returns an entry for people: when, what, about what, who, by which request, and what else is
 /// known.
 fn text(entry: &AuditEntry) -> String {
-    let (at, kind, subject, actor, request_id) = match entry {
+    match entry {
         AuditEntry::Change(change) => {
             let kind = change.kind.as_str();
-            (
-                change.at,
-                kind,
-                &change.subject,
-                &change.actor,
-                &change.request_id,
-            )
+            let mut line = beginning(change.at, kind, &change.subject, &change.actor);
+            if let Some(version) = change.version {
+                line.extend(["  version ", &version.to_string()]);
+            }
+            push_request_id(&mut line, change.request_id.as_deref());
+            line
         }
         AuditEntry::Act {
             at,
@@ -136,28 +135,30 @@ fn text(entry: &AuditEntry) -> String {
             actor,
             request_id,
             ..
-        } => (*at, act.kind.as_str(), &act.subject, actor, request_id),
-    };
-    let mut line = format!("{at:.3}  {kind}  {subject}  by {}", actor.actor);
+        } => {
+            let mut line = beginning(*at, act.kind.as_str(), &act.subject, actor);
+            for (name, detail) in &act.details {
+                line.extend(["  ", name, " ", detail]);
+            }
+            push_request_id(&mut line, request_id.as_deref());
+            line
+        }
+    }
+}
+
+/// Returns what the line of each entry begins with.
+fn beginning(time: Timestamp, kind: &str, subject: &JournalSubject, actor: &NamedActor) -> String {
+    let mut line = format!("{time:.3}  {kind}  {subject}  by {}", actor.actor);
     if let Some(name) = &actor.name {
         line.extend([" (", name, ")"]);
     }
-    match entry {
-        AuditEntry::Change(change) => {
-            if let Some(version) = change.version {
-                line.extend(["  version ", &version.to_string()]);
-            }
-        }
-        AuditEntry::Act { act, .. } => {
-            for (name, text) in &act.details {
-                line.extend(["  ", name, " ", text]);
-            }
-        }
-    }
+    line
+}
+
+fn push_request_id(line: &mut String, request_id: Option<&str>) {
     if let Some(request_id) = request_id {
         line.extend(["  request ", request_id]);
     }
-    line
 }
 
 fn subject(text: &str) -> Result<JournalSubject, String> {

@@ -57,7 +57,7 @@ impl Check {
         }
 
         let problems = photo_files::find_problems(database, place.as_ref(), self.photos_content)?;
-        print_valid(database, &checkup, place.as_ref(), &problems)?;
+        print_result_of_valid_database(database, &checkup, place.as_ref(), &problems)?;
         match place {
             Some(place) if problems.problem_count > 0 => Err(photo_error(&place, &problems)),
             _ => Ok(()),
@@ -94,19 +94,21 @@ fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()
     )
 }
 
-/// Prints that a database is valid, after the problems with the files of its photos.
-fn print_valid(
+/// Prints the result of a check that found no damage in the database: the problems with the files of its
+/// photos, and then that the database is valid. A database is valid even if files of photos are missing.
+fn print_result_of_valid_database(
     database: &DatabaseUrl,
     checkup: &Checkup,
-    place: Option<&Arc<Place>>,
+    photo_place: Option<&Arc<Place>>,
     problems: &FileProblems,
 ) -> anyhow::Result<()> {
     let mut text = String::new();
+    // Without any file, a line for each would not help: the place is probably that of another database.
     if !lacks_every_file(problems) {
         push_lines(&mut text, &problems.lines);
     }
     push_lines(&mut text, &checkup.notes);
-    if let Some(place) = place
+    if let Some(place) = photo_place
         && let Some(line) = photo_files::shared_place_line(place)?
     {
         text.push_str(&line);
@@ -118,7 +120,7 @@ fn print_valid(
     if problems.photo_count > 0 {
         let photos = super::output::counted(problems.photo_count, "photo");
         write!(text, ", {photos}")?;
-        if place.is_none() {
+        if photo_place.is_none() {
             text.push_str("; --photos names the place of their files");
         }
     }
@@ -134,8 +136,7 @@ fn push_lines(output: &mut String, texts: &[String]) {
     }
 }
 
-/// Whether the place has no file of any photo. It is probably the place of another database then, and a line for
-/// each file would not help.
+/// Whether the place has no file of any photo.
 fn lacks_every_file(problems: &FileProblems) -> bool {
     let files_per_photo = PhotoSize::ALL
         .iter()

@@ -82,7 +82,7 @@ impl Clock {
                     id: None,
                 },
                 details: times
-                    .map(|(name, at)| (Cow::Borrowed(name), at.to_string()))
+                    .map(|(name, time)| (Cow::Borrowed(name), time.to_string()))
                     .to_vec(),
             };
             let act = (act, WriteContext::new(Actor::Command, now));

@@ -85,7 +85,7 @@ struct Copied {
 impl Copy {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let same = || BadSetting("--from and --to must be different databases".to_owned());
-        ensure!(!self.is_onto_itself(), same());
+        ensure!(!self.copies_onto_itself(), same());
         let mut from = databases::snapshot(&self.from).map_err(|error| match error {
             store::OpenError::Absent(path) | store::OpenError::Empty(path) => anyhow!(BadSetting(
                 format!("there is no database at {path}; name the one to copy with --from")
@@ -155,41 +155,49 @@ impl Copy {
         Ok(())
     }
 
-    /// Copies the files of photos, unless both databases have the same place. Returns what to say of it.
+    /// Copies the files of photos, unless both databases have the same place for them. Returns a message
+    /// for the person who runs the command, if there is something to say.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
-        let from = photos::open_place(self.from_photos.as_ref(), "--from-photos", &self.from)?;
-        let to = photos::open_place(self.to_photos.as_ref(), "--to-photos", &self.to)?;
-        let counted = |count| super::output::counted(count, "photo");
-        let (from, to) = match (from, to) {
-            _ if photos.is_empty() => return Ok(None),
-            (Some(from), Some(to)) if from.is_same_as(&to) => return Ok(None),
-            (Some(from), Some(to)) => (from, to),
-            _ => {
-                return Ok(Some(format!(
-                    "The files of {} were not copied; copy their folder, and name it with --photos.",
-                    counted(photos.len() as u64)
-                )));
-            }
+        // Without photos, too, a place that cannot be opened is an error.
+        let source = photos::open_place(self.from_photos.as_ref(), "--from-photos", &self.from)?;
+        let target = photos::open_place(self.to_photos.as_ref(), "--to-photos", &self.to)?;
+        if photos.is_empty() {
+            return Ok(None);
+        }
+        let (Some(source), Some(target)) = (source, target) else {
+            // One of the databases has no place, or neither has one.
+            let count = super::output::counted(photos.len() as u64, "photo");
+            return Ok(Some(format!(
+                "The files of {count} were not copied; copy their folder, and name it with --photos."
+            )));
         };
-        let copied = photo_files::copy_files(from, to, photos)?;
-        Ok(Some(match copied.incomplete.len() as u64 {
-            0 => format!("Copied the files of {}.", counted(copied.count)),
-            missing => format!(
-                "Copied the files of {}; those of {} are missing.",
-                counted(copied.count),
-                counted(missing)
-            ),
-        }))
+        if source.is_same_as(&target) {
+            return Ok(None);
+        }
+
+        let copied = photo_files::copy_files(source, target, photos)?;
+        let copied_photos = super::output::counted(copied.count, "photo");
+        if copied.incomplete.is_empty() {
+            return Ok(Some(format!("Copied the files of {copied_photos}.")));
+        }
+        let missing_photos = super::output::counted(copied.incomplete.len() as u64, "photo");
+        Ok(Some(format!(
+            "Copied the files of {copied_photos}; those of {missing_photos} are missing."
+        )))
     }
 
-    /// Whether both are the same database, even if two paths lead to the same file.
-    fn is_onto_itself(&self) -> bool {
-        match (&self.from, &self.to) {
-            (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) => {
-                let canonical = |path: &std::path::Path| path.canonicalize().ok();
-                from == to || canonical(from).is_some_and(|from| Some(from) == canonical(to))
-            }
-            (from, to) => from == to,
+    /// Whether `--from` and `--to` name the same database, even if two paths lead to the same file.
+    fn copies_onto_itself(&self) -> bool {
+        if self.from == self.to {
+            return true;
+        }
+        let (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) = (&self.from, &self.to) else {
+            return false;
+        };
+        match (from.canonicalize(), to.canonicalize()) {
+            (Ok(from_path), Ok(to_path)) => from_path == to_path,
+            // A file that does not exist yet is another one.
+            _ => false,
         }
     }
 }

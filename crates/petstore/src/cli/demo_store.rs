@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::{Timestamp, ToSpan};
 use petstore_app::{App, change_profile};
 use petstore_domain::{
-    Actor, Clock, Deployment, NamedActor, NewPet, PetId, PetName, PetStatus, Role, Scope,
+    Actor, Clock, Deployment, NamedActor, NewPet, PetId, PetName, PetStatus, Role, Scope, StaffId,
     StaffName, StoredResponse, SystemClock, WriteContext,
     staff::{Password, StaffChange, StaffMember, Token},
     store_area::{
@@ -39,30 +39,19 @@ const PICTURES: &[(&str, &[u8])] = pictures![
     grey hamster labrador lop poodle retriever shepherd siamese sky tabby terrier tortoise tuxedo white
 ];
 
-/// The fields of an animal: the fields of [`Facts`], the fields of a language, and two that are computed.
-const FIELDS: [&str; 9] = [
-    "species",
-    "sex",
-    "size",
-    "price",
-    "breed",
-    "colour",
-    "description",
-    "born",
-    "microchip",
-];
+/// The age of the store in days, higher than the age of its oldest animal.
+const STORE_AGE_DAYS: i64 = 340;
 
-/// The number of days since which the store exists: longer than its oldest animal.
-const OPENED: i64 = 340;
+/// The number of pictures that become photos at once. The service decodes two at once, so none waits for
+/// too long.
+const CONCURRENT_PICTURES: usize = 2;
 
-/// How many pictures become photos at once: as many as are decoded at once, so that none waits for too long.
-const AT_ONCE: usize = 2;
-
-/// A line of [`ANIMALS`].
+/// A line of [`ANIMALS`]. Times are in days before now.
 #[derive(Deserialize)]
-struct Facts {
+struct AnimalFacts {
     picture: String,
     category: i64,
+    /// The species, sex, size and price.
     values: [String; 4],
     born: i64,
     arrived: i64,
@@ -103,19 +92,13 @@ pub(super) struct Demo {
 
 impl Demo {
     /// Fills the store, and says where it is.
-    pub(super) async fn fill(self, app: &App, at: SocketAddr, urls: &Urls) -> anyhow::Result<()> {
-        let texts: Texts = serde_json::from_str(match self.language {
-            Language::English => include_str!("demo/en.json"),
-            Language::German => include_str!("demo/de.json"),
-            Language::French => include_str!("demo/fr.json"),
-            Language::Spanish => include_str!("demo/es.json"),
-        })?;
-        let mut lines = csv::ReaderBuilder::new();
-        let mut lines = lines
-            .has_headers(false)
-            .comment(Some(b'#'))
-            .from_reader(ANIMALS.as_bytes());
-        let facts = lines.deserialize().collect::<Result<_, _>>()?;
+    pub(super) async fn fill(
+        self,
+        app: &App,
+        address: SocketAddr,
+        urls: &Urls,
+    ) -> anyhow::Result<()> {
+        let texts = read_texts(self.language)?;
         let profile = texts.read_profile()?;
         let present_profile = Profile::default().with_patch(&profile);
         let filling = Filling {
@@ -124,7 +107,7 @@ impl Demo {
             zone: present_profile.time_zone.unwrap_or_default(),
             profile,
             texts,
-            facts,
+            facts: read_facts()?,
         };
         let password: String = runtime::random()
             .sample_iter(Alphanumeric)
@@ -139,18 +122,37 @@ impl Demo {
         app.backups.is_possible.store(false, Relaxed);
         let scope = Scope::StoreAdmin;
         let key = keys::create_first(&*app.store, Deployment::Production, scope).await?;
-        let [window, console] =
-            [&urls.window, &urls.console].map(|url| url.as_deref().unwrap_or_default());
+        let window = urls.window.as_deref().unwrap_or_default();
+        let console = urls.console.as_deref().unwrap_or_default();
         let link = self.link.reveal();
         let key = key.reveal();
         let manager = &filling.texts.staff[0];
         super::output::print(&format!(
             "The window:     {window}/\n\
              The console:    {console}/link/{link} (as {manager}, the manager; password: {password})\n\
-             The interface:  http://{at}/v1 (key: {key}; try it at http://{at}/docs/store)\n\
+             The interface:  http://{address}/v1 (key: {key}; try it at http://{address}/docs/store)\n\
              To stop:        press Ctrl-C, and then the store is gone\n"
         ))
     }
+}
+
+fn read_texts(language: Language) -> anyhow::Result<Texts> {
+    let json = match language {
+        Language::English => include_str!("demo/en.json"),
+        Language::German => include_str!("demo/de.json"),
+        Language::French => include_str!("demo/fr.json"),
+        Language::Spanish => include_str!("demo/es.json"),
+    };
+    Ok(serde_json::from_str(json)?)
+}
+
+fn read_facts() -> anyhow::Result<Vec<AnimalFacts>> {
+    let mut lines = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .comment(Some(b'#'))
+        .from_reader(ANIMALS.as_bytes());
+    let facts = lines.deserialize().collect::<Result<_, _>>()?;
+    Ok(facts)
 }
 
 /// A store that is being filled.
@@ -161,7 +163,7 @@ struct Filling<'a> {
     zone: StoreTimeZone,
     profile: ProfilePatch,
     texts: Texts,
-    facts: Vec<Facts>,
+    facts: Vec<AnimalFacts>,
 }
 
 impl Filling<'_> {
@@ -172,36 +174,38 @@ impl Filling<'_> {
     /// Adds the members, who have one password.
     async fn add_staff(&self, password: &str) -> anyhow::Result<Vec<NamedActor>> {
         let mut random = runtime::random();
+        let password = Password::from_input(password).context("a password")?;
+        let password_hash = password.hash(&mut random);
+        let opened_at = self.days_ago(STORE_AGE_DAYS)?;
+        let roles = [Role::Manager, Role::Clerk, Role::Viewer];
+
         let mut staff = Vec::new();
-        let now = self.days_ago(OPENED)?;
-        let hash = Password::from_input(password)
-            .context("a password")?
-            .hash(&mut random);
-        for (name, role) in self
-            .texts
-            .staff
-            .iter()
-            .zip([Role::Manager, Role::Clerk, Role::Viewer])
-        {
-            let valid = StaffName::new(name).context("the name of a member")?;
-            let new = StaffMember::new(valid, role, &Token::generate(&mut random), now);
-            let write = async |seen, after: &StaffMember, act| {
-                let change = StaffChange::new(seen, after.clone(), act);
-                let context = WriteContext::new(Actor::Command, now);
-                match self.app.store.write_staff(change, context).await? {
-                    StaffWriteOutcome::Done(id) => Ok(id),
-                    other => bail!("{name} cannot be added: {other:?}"),
-                }
-            };
-            let id = write(0, &new, ActType::StaffAdded).await?;
-            let after = StaffMember { id, ..new.clone() }.with_password(hash.clone());
-            write(new.version, &after, ActType::StaffPasswordSet).await?;
+        for (name, role) in self.texts.staff.iter().zip(roles) {
+            let member_name = StaffName::new(name).context("the name of a member")?;
+            let token = Token::generate(&mut random);
+            let new_member = StaffMember::new(member_name, role, &token, opened_at);
+            let added = StaffChange::adding(new_member.clone());
+            let id = self.write_staff(added, opened_at).await?;
+
+            let version = new_member.version;
+            let member = StaffMember { id, ..new_member }.with_password(password_hash.clone());
+            let password_set = StaffChange::new(version, member, ActType::StaffPasswordSet);
+            self.write_staff(password_set, opened_at).await?;
             staff.push(NamedActor {
                 actor: Actor::Staff(id),
                 name: Some(name.as_str().into()),
             });
         }
         Ok(staff)
+    }
+
+    /// Writes a change of a member, and returns the number of the member.
+    async fn write_staff(&self, change: StaffChange, time: Timestamp) -> anyhow::Result<StaffId> {
+        let context = WriteContext::new(Actor::Command, time);
+        match self.app.store.write_staff(change, context).await? {
+            StaffWriteOutcome::Done(id) => Ok(id),
+            refusal => bail!("a member cannot be added: {refusal:?}"),
+        }
     }
 
     async fn set_profile(&self, manager: &NamedActor) -> anyhow::Result<()> {
@@ -215,7 +219,7 @@ impl Filling<'_> {
             ProfileChange::Logo(Some(logo)),
         ];
         for (version, change) in (1..).zip(&changes) {
-            let context = WriteContext::new(manager.clone(), self.days_ago(OPENED)?);
+            let context = WriteContext::new(manager.clone(), self.days_ago(STORE_AGE_DAYS)?);
             let seen = Preconditions::version(version);
             let respond = |_: &_| StoredResponse::default();
             change_profile(&*self.app.store, change, &seen, context, respond).await?;
@@ -225,52 +229,81 @@ impl Filling<'_> {
 
     /// Adds the animals, and what became of each, the oldest event first.
     async fn add_animals(&self, staff: &[NamedActor]) -> anyhow::Result<()> {
-        let mut categories = Vec::new();
-        for (id, label) in (1..).zip(&self.texts.categories) {
-            let label = Label::new(label.clone()).context("a category")?;
-            let preconditions = Preconditions::ABSENT;
-            categories.push(Command::PutCategory {
-                id,
-                label,
-                preconditions,
-            });
-        }
-        let mut events = vec![(OPENED, categories)];
-        let photos = stream::iter(self.facts.iter().map(|of| self.photo(of)));
-        let photos: Vec<_> = photos.buffered(AT_ONCE).try_collect().await?;
+        let photos = stream::iter(self.facts.iter().map(|facts| self.photo(facts)));
+        let photos: Vec<_> = photos.buffered(CONCURRENT_PICTURES).try_collect().await?;
         let mut customers = self.texts.customers.iter().cloned();
-        // The first animal that is added is number 1.
-        for (((id, of), text), photo) in (1..).zip(&self.facts).zip(&self.texts.animals).zip(photos)
-        {
-            events.push((of.arrived, vec![self.arrival(id, of, text, photo)?]));
-            if let Some(days) = of.sold {
-                events.push((days, vec![Self::order(id, OrderTerms::Completed, None)?]));
+
+        let mut events = vec![Event {
+            days_ago: STORE_AGE_DAYS,
+            commands: self.categories()?,
+        }];
+        for (index, photo) in photos.into_iter().enumerate() {
+            let facts = &self.facts[index];
+            // The first animal that is added is number 1.
+            let id = i64::try_from(index)? + 1;
+            events.push(Event {
+                days_ago: facts.arrived,
+                commands: vec![self.arrival(id, facts, &self.texts.animals[index], photo)?],
+            });
+            if let Some(days_ago) = facts.sold {
+                let sale = order(id, OrderTerms::Completed, None)?;
+                events.push(Event {
+                    days_ago,
+                    commands: vec![sale],
+                });
             }
-            if let Some(days) = of.until {
-                let day = self.zone.day_of(self.now).checked_add(days.days())?;
-                let end = self.zone.end_of_day(day).context("the end of a day")?;
-                let order = Self::order(id, OrderTerms::ReservedUntil(end), customers.next())?;
-                events.push((2 + id % 5, vec![order]));
+            if let Some(days) = facts.until {
+                let terms = OrderTerms::ReservedUntil(self.end_of_day_in(days)?);
+                let reservation = order(id, terms, customers.next())?;
+                events.push(Event {
+                    days_ago: 2 + id % 5,
+                    commands: vec![reservation],
+                });
             }
         }
-        events.sort_by_key(|(days, _)| Reverse(*days));
-        for ((days, commands), who) in events.into_iter().zip(staff[..2].iter().cycle()) {
-            let context = WriteContext::new(who.clone(), self.days_ago(days)?);
-            let respond = |_: &[_]| StoredResponse::default();
-            let done = self
-                .app
-                .commands
-                .execute(commands, context, respond)
-                .await?;
-            if !matches!(done, ExecutionOutcome::Done { .. }) {
-                bail!("the store of the demo cannot be made: {done:?}");
-            }
+
+        events.sort_by_key(|event| Reverse(event.days_ago));
+        let sellers = staff[..2].iter().cycle();
+        for (event, seller) in events.into_iter().zip(sellers) {
+            self.execute(event, seller).await?;
         }
         Ok(())
     }
 
-    async fn photo(&self, of: &Facts) -> anyhow::Result<Option<NewPhoto>> {
-        let Some((_, picture)) = PICTURES.iter().find(|(name, _)| *name == of.picture) else {
+    /// Makes the commands that add the categories.
+    fn categories(&self) -> anyhow::Result<Vec<Command>> {
+        let mut commands = Vec::new();
+        for (id, label) in (1..).zip(&self.texts.categories) {
+            commands.push(Command::PutCategory {
+                id,
+                label: Label::new(label.clone()).context("a category")?,
+                preconditions: Preconditions::ABSENT,
+            });
+        }
+        Ok(commands)
+    }
+
+    /// Returns the last second of the day that is `days` after today.
+    fn end_of_day_in(&self, days: i64) -> anyhow::Result<Timestamp> {
+        let day = self.zone.day_of(self.now).checked_add(days.days())?;
+        self.zone.end_of_day(day).context("the end of a day")
+    }
+
+    async fn execute(&self, event: Event, actor: &NamedActor) -> anyhow::Result<()> {
+        let context = WriteContext::new(actor.clone(), self.days_ago(event.days_ago)?);
+        let respond = |_: &[_]| StoredResponse::default();
+        let commands = &self.app.commands;
+        let outcome = commands.execute(event.commands, context, respond).await?;
+        if !matches!(outcome, ExecutionOutcome::Done { .. }) {
+            bail!("the store of the demo cannot be made: {outcome:?}");
+        }
+        Ok(())
+    }
+
+    /// Makes the photo of an animal, if the animal has a picture.
+    async fn photo(&self, facts: &AnimalFacts) -> anyhow::Result<Option<NewPhoto>> {
+        let picture = PICTURES.iter().find(|(name, _)| *name == facts.picture);
+        let Some((_, picture)) = picture else {
             return Ok(None);
         };
         let stored = self
@@ -281,38 +314,56 @@ impl Filling<'_> {
         Ok(Some(stored.into_photo(None)))
     }
 
+    /// Makes the command that adds an animal.
     fn arrival(
         &self,
         id: i64,
-        of: &Facts,
-        [name, texts @ ..]: &[String; 4],
+        facts: &AnimalFacts,
+        texts: &[String; 4],
         photo: Option<NewPhoto>,
     ) -> anyhow::Result<Command> {
-        let born = self.zone.day_of(self.days_ago(of.born)?).to_string();
+        let [name, breed, colour, description] = texts;
+        let [species, sex, size, price] = &facts.values;
+        let born_at = self.days_ago(facts.born)?;
+        let born = self.zone.day_of(born_at).to_string();
         // 999 is for tests.
         let microchip = format!("999000000{:06}", 1001 + 37 * id);
-        let values = of
-            .values
-            .iter()
-            .chain(texts)
-            .cloned()
-            .chain([born, microchip]);
-        let set = values.map(|value| RequestedValue::Set(FieldValue::Text(value)));
-        let fields = FIELDS.map(str::to_owned).into_iter().zip(set).collect();
-        let name = PetName::new(name.clone()).context("the name of an animal")?;
+        let values = [
+            ("species", species),
+            ("sex", sex),
+            ("size", size),
+            ("price", price),
+            ("breed", breed),
+            ("colour", colour),
+            ("description", description),
+            ("born", &born),
+            ("microchip", &microchip),
+        ];
+        let fields = values.map(|(field, value)| {
+            let value = FieldValue::Text(value.clone());
+            (field.to_owned(), RequestedValue::Set(value))
+        });
         let pet = NewPet {
-            name,
-            category_id: of.category,
+            name: PetName::new(name.clone()).context("the name of an animal")?,
+            category_id: facts.category,
             status: PetStatus::Available,
         };
-        Ok(Command::AddPet(pet, fields, photo.into_iter().collect()))
+        let photos = photo.into_iter().collect();
+        Ok(Command::AddPet(pet, fields.into_iter().collect(), photos))
     }
+}
 
-    fn order(id: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
-        let order = NewOrder::new(PetId::new(id).context("the number of an animal")?, terms);
-        Ok(Command::PlaceOrder(NewOrder {
-            contact: customer.and_then(Contact::new),
-            ..order
-        }))
-    }
+/// What somebody did in the store on one day.
+struct Event {
+    days_ago: i64,
+    commands: Vec<Command>,
+}
+
+/// Makes the command that places an order for an animal.
+fn order(pet: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
+    let pet = PetId::new(pet).context("the number of an animal")?;
+    Ok(Command::PlaceOrder(NewOrder {
+        contact: customer.and_then(Contact::new),
+        ..NewOrder::new(pet, terms)
+    }))
 }

@@ -147,8 +147,8 @@ fn logo_of(from: &mut dyn Snapshot, profile: &Profile) -> Result<Option<Vec<u8>>
     let name = profile.logo.map(|logo| logo.to_string());
     let mut found = None;
     from.visit_rows(&bulk::LOGOS, &mut |row| {
-        if let [Value::Text(of), Value::Blob(png), _] = row
-            && name.as_deref() == Some(of)
+        if let [Value::Text(row_name), Value::Blob(png), _] = row
+            && name.as_deref() == Some(row_name)
         {
             found = Some(png.to_vec());
         }

@@ -88,9 +88,11 @@ fn url(text: &str) -> Result<Url, &'static str> {
 }
 
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
-    let tls = (url.scheme() == "https")
-        .then(|| tls::connector(CertificateCheck::Key))
-        .transpose()?;
+    let tls = if url.scheme() == "https" {
+        Some(tls::connector(CertificateCheck::Key)?)
+    } else {
+        None
+    };
     let tls = tls.as_ref();
     let request = Request::builder();
     match (OutgoingRequest {

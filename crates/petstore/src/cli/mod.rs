@@ -206,7 +206,7 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
                 line.push_str("; --help shows what is allowed");
             }
         }
-        if let Some(variable) = variables::named_in(command(), &line) {
+        if let Some(variable) = variables::variable_behind(command(), &line) {
             line.extend([" (set by the environment variable ", &variable, ")"]);
         }
         print_message(&line);
@@ -224,11 +224,12 @@ fn instead(error: &clap::Error) -> Option<String> {
     if text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
         return Some("perhaps petstore serve".to_owned());
     }
-    let found = text(ContextKind::InvalidArg)?;
-    let command = env::args()
-        .nth(1)
-        .filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
-    Some(match &*found {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let unknown_argument = text(ContextKind::InvalidArg)?;
+    let command = env::args().nth(1)?;
+    Some(match &*unknown_argument {
         "--port" | "-p" if command == "serve" => {
             "the address and port are --listen, such as --listen :8080".to_owned()
         }

@@ -11,8 +11,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 /// Returns a count and its noun: `1 animal`, `2 animals`, `2 categories`.
 pub(super) fn counted(count: u64, thing: &str) -> String {
+    if count == 1 {
+        return format!("1 {thing}");
+    }
     match thing.strip_suffix("ry") {
-        _ if count == 1 => format!("{count} {thing}"),
         Some(stem) => format!("{count} {stem}ries"),
         None => format!("{count} {thing}s"),
     }

@@ -333,8 +333,9 @@ impl PagesArgs {
         let address = |listener: &Option<TcpListener>| listener.as_ref()?.local_addr().ok();
         Urls {
             console: address(&listeners.console)
-                .map(|at| self.console.url.listening().url_of(at, tls)),
-            window: address(&listeners.window).map(|at| self.window.listening().url_of(at, tls)),
+                .map(|address| self.console.url.listening().url_of(address, tls)),
+            window: address(&listeners.window)
+                .map(|address| self.window.listening().url_of(address, tls)),
         }
     }
 

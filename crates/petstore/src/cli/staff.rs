@@ -117,8 +117,8 @@ impl Staff {
             Command::Reset { name, console } => {
                 let token = Token::generate(&mut super::runtime::random());
                 let member = find(store, &name).await?;
-                let change = member.change(|of| of.reset(&token, now), ActType::StaffReset);
-                write(store, change.with_ended_sessions(EndedSessions::All), now).await?;
+                let change = member.change(|member| member.reset(&token, now), ActType::StaffReset);
+                save_change(store, change.with_ended_sessions(EndedSessions::All), now).await?;
                 show(&token, &console, &name, database)
             }
             Command::Link {
@@ -142,8 +142,11 @@ impl Staff {
                     )));
                 }
                 let member = find(store, &name).await?;
-                let change = member.change(|of| of.with_identity(identity), ActType::StaffLinked);
-                write(store, change.with_ended_sessions(EndedSessions::All), now).await?;
+                let change = member.change(
+                    |member| member.with_identity(identity),
+                    ActType::StaffLinked,
+                );
+                save_change(store, change.with_ended_sessions(EndedSessions::All), now).await?;
                 let name = name.as_str();
                 let issuer = oidc_issuer.as_str();
                 super::output::print_message(&format!(
@@ -153,8 +156,8 @@ impl Staff {
             }
             Command::Disable { name } => {
                 let member = find(store, &name).await?;
-                let change = member.change(|of| of.disable(now), ActType::StaffDisabled);
-                write(store, change.with_ended_sessions(EndedSessions::All), now).await?;
+                let change = member.change(|member| member.disable(now), ActType::StaffDisabled);
+                save_change(store, change.with_ended_sessions(EndedSessions::All), now).await?;
                 super::output::print_message(&format!(
                     "Member {} in {database} can no longer sign in.",
                     name.as_str()
@@ -163,8 +166,9 @@ impl Staff {
             }
             Command::Role { name, role } => {
                 let member = find(store, &name).await?;
-                let change = member.change(|of| of.with_role(role), ActType::StaffRoleChanged);
-                write(store, change, now).await?;
+                let change =
+                    member.change(|member| member.with_role(role), ActType::StaffRoleChanged);
+                save_change(store, change, now).await?;
                 super::output::print_message(&format!(
                     "Member {} in {database} now has the role {}.",
                     name.as_str(),
@@ -176,7 +180,7 @@ impl Staff {
     }
 }
 
-/// Adds a member, and returns the secret of the link.
+/// Adds a member. Returns the secret of the link with which the member chooses a password.
 pub(super) async fn add(
     store: &dyn Store,
     name: StaffName,
@@ -184,8 +188,8 @@ pub(super) async fn add(
     now: Timestamp,
 ) -> anyhow::Result<Token> {
     let token = Token::generate(&mut super::runtime::random());
-    let new = StaffMember::new(name, role, &token, now);
-    write(store, StaffChange::new(0, new, ActType::StaffAdded), now).await?;
+    let member = StaffMember::new(name, role, &token, now);
+    save_change(store, StaffChange::adding(member), now).await?;
     Ok(token)
 }
 
@@ -204,7 +208,7 @@ async fn find(store: &dyn Store, name: &StaffName) -> anyhow::Result<StaffMember
     Ok(found.ok_or_else(absent)?)
 }
 
-async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow::Result<()> {
+async fn save_change(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow::Result<()> {
     let name = change.after.name.clone();
     let name = name.as_str();
     let context = WriteContext::new(Actor::Command, now);

@@ -205,7 +205,9 @@ impl Task for TendSearch {
     async fn due(&mut self) {
         match self.pause {
             Some(pause) => time::sleep(pause).await,
-            None => drop(self.times.tick().await),
+            None => {
+                self.times.tick().await;
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 //! the packaged service, for commands that do not name its database or address.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     io::ErrorKind,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
@@ -39,27 +41,34 @@ pub(super) fn unknown(command: clap::Command) -> Vec<String> {
     warnings
 }
 
-/// Returns the variable that set the value that clap's `message` is about, if a variable did.
-pub(super) fn named_in(command: clap::Command, message: &str) -> Option<String> {
-    let mut found = None;
+/// Returns the environment variable that gave an option its value, if clap's error `message` is about
+/// this option.
+///
+/// clap quotes the option: `invalid value 'x' for '--port <PORT>'`.
+pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<String> {
+    let mut variable = None;
     for_each_option(&built(command), &mut |option| {
-        let variable = option.get_env().and_then(|name| name.to_str());
-        let is_meant = message.contains(&format!("'{option}'"));
-        let (true, Some(variable), Some(long)) = (is_meant, variable, option.get_long()) else {
-            return;
-        };
-        let is_given = env::args_os().any(|argument| {
-            let name = argument
-                .to_str()
-                .and_then(|argument| argument.strip_prefix("--"));
-            let rest = name.and_then(|name| name.strip_prefix(long));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        });
-        if !is_given && env::var_os(variable).is_some() {
-            found = Some(variable.to_owned());
+        if message.contains(&format!("'{option}'")) {
+            variable = deciding_variable(option);
         }
     });
-    found
+    variable
+}
+
+/// Returns the variable of an option, if the variable is set and the command line lacks the option.
+fn deciding_variable(option: &clap::Arg) -> Option<String> {
+    let variable = option.get_env()?.to_str()?;
+    let long_name = option.get_long()?;
+    let is_given = env::args_os().any(|argument| is_option(&argument, long_name));
+    let decides = !is_given && env::var_os(variable).is_some();
+    decides.then(|| variable.to_owned())
+}
+
+/// Whether an argument of the command line is `--NAME` or `--NAME=VALUE`.
+fn is_option(argument: &OsStr, long_name: &str) -> bool {
+    let text = argument.to_str().and_then(|text| text.strip_prefix("--"));
+    let value = text.and_then(|text| text.strip_prefix(long_name));
+    value.is_some_and(|value| value.is_empty() || value.starts_with('='))
 }
 
 fn known(command: clap::Command) -> Vec<String> {

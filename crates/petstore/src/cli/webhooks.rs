@@ -74,12 +74,11 @@ impl WebhookArgs {
             }
             DatabaseUrl::Postgres(_) => is_service.then(|| "petstore.secret-key".into()),
         });
-        let of = if let DatabaseUrl::Sqlite(file) = database {
-            Some(file)
-        } else {
-            path.as_ref()
+        let neighbouring_file = match database {
+            DatabaseUrl::Sqlite(file) => Some(file),
+            DatabaseUrl::Postgres(_) => path.as_ref(),
         };
-        let owner = of.and_then(|path| FileOwner::for_file(path));
+        let owner = neighbouring_file.and_then(|file| FileOwner::for_file(file));
         let vault = Arc::new(Vault::new(path, owner));
         Registrar::new(vault, self.allowed(), super::runtime::random())
     }
@@ -304,8 +303,10 @@ async fn write(
         DecisionError::Vault(error @ VaultError::NotSet) => BadSetting(error.to_string()).into(),
         error => anyhow::Error::from(error),
     })?;
-    if let Some(key) = key_file.filter(|_| secret.is_some()) {
-        check_key_file(key, database)?;
+    if secret.is_some()
+        && let Some(key_file) = key_file
+    {
+        check_key_file(key_file, database)?;
     }
     let context = WriteContext::new(Actor::Command, now);
     let written = store

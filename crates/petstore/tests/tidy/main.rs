@@ -11,6 +11,7 @@ mod documents;
 mod in_full;
 mod knots;
 mod limits;
+mod plain;
 mod promises;
 mod public;
 mod styles;

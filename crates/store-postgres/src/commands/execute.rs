@@ -353,7 +353,8 @@ impl Group {
             .map_err(Failure::from)
     }
 
-    /// Returns the failure that decides about a repetition after a failed commit.
+    /// Decides what happens to the group after its commit failed. Returns the failure by which the caller
+    /// tries again or gives up.
     ///
     /// If the outcome of the commit is unknown, only a request that is remembered can be repeated: the
     /// repetition finds out whether the request was carried out. The other requests get an error here.
@@ -369,19 +370,22 @@ impl Group {
         };
 
         let error = Arc::new(error);
-        let mut outcomes = outcomes.iter();
-        let cannot_repeat = |request: &mut CalledExecution| {
+        let mut repeatable_requests = Vec::with_capacity(self.requests.len());
+        for (index, request) in mem::take(&mut self.requests).into_iter().enumerate() {
             let has_changed = outcomes
-                .next()
+                .get(index)
                 .is_some_and(|outcome| !outcome.entries.is_empty());
-            has_changed && request.work.context.idempotency.is_none()
-        };
-        for request in self.requests.extract_if(.., cannot_repeat) {
+            let is_remembered = request.work.context.idempotency.is_some();
+            if is_remembered || !has_changed {
+                repeatable_requests.push(request);
+                continue;
+            }
             let failure = Arc::new(Failure::Unknown(Arc::clone(&error)));
             let _ = request
                 .caller
                 .send(Err(StoreError::OutcomeUnknown(failure)));
         }
+        self.requests = repeatable_requests;
         Failure::Unknown(error)
     }
 }

@@ -184,22 +184,11 @@ async fn begin_examination<S: Sql>(
     Ok(Ok(0))
 }
 
-/// Whether each change has seen the version that the change before it makes.
-fn have_successive_versions(changes: &[FieldChange]) -> bool {
-    changes
-        .windows(2)
-        .all(|pair| pair[1].seen_version == pair[0].seen_version + 1)
-}
-
 /// Makes the changes. Returns [`WriteOutcome::Stale`] if one of them cannot be made.
 async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: &[FieldChange],
 ) -> Result<Option<WriteOutcome>, S::Error> {
-    // A refusal does not undo in every store what was written before it, so this is checked first.
-    if !have_successive_versions(changes) {
-        return Ok(Some(WriteOutcome::Stale));
-    }
     for FieldChange {
         seen_version: seen,
         name,

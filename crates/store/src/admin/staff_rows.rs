@@ -192,7 +192,7 @@ fn read_identity<R: Columns>(row: &R, first_column: usize) -> Result<Option<Iden
     Ok(identity.map(|(issuer, subject)| Identity { issuer, subject }))
 }
 
-/// Reads the session in the first columns, which are [`session_columns!`].
+/// Reads a session from a row that begins with the columns of [`session_columns!`].
 pub(super) fn read_session<R: Columns>(row: &R) -> Result<StaffSession, R::Error> {
     Ok(StaffSession {
         digest: TokenDigest::from_bytes(row.bytes(0)?),

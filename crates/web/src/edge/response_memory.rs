@@ -93,20 +93,22 @@ impl ResponseMemory {
         }
     }
 
-    /// Counts a response body for as long as any part of it is in memory. Fails if there
-    /// is not enough memory.
+    /// Reserves memory for a response body. The reservation ends when the last part of the body is dropped.
+    /// Fails if there is not enough memory.
     pub fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
         let limit = if body.len() <= MAX_SMALL {
             self.known.limit
         } else {
-            self.known.limit / 4 * 3
+            self.known.limit_of_large_bodies()
         };
-        let reservation = self.known.reserve_below(None, body.capacity(), limit);
+        // The buffer of a body can be larger than the body.
+        let size = body.capacity();
+        let reservation = self.known.reserve_below(None, size, limit);
         Ok(held_by(reservation.ok_or(NoMemory)?, body))
     }
 
-    /// Counts the body of a response that is in memory for as long as any part of it is. Fails if there
-    /// is not enough memory.
+    /// Reserves memory for the body of a response, if the body is in memory. The reservation ends when the
+    /// last part of the body is dropped. Fails if there is not enough memory.
     pub fn hold_for(&self, reader: Reader, mut response: Response) -> Result<Response, NoMemory> {
         if let Some(body) = response.body().whole()
             && !body.is_empty()
@@ -156,6 +158,12 @@ impl ResponseMemory {
 }
 
 impl Account {
+    /// Returns the limit for everything together while a large body is added, so that the last quarter stays
+    /// for small ones.
+    fn limit_of_large_bodies(&self) -> usize {
+        self.limit / 4 * 3
+    }
+
     /// Returns an account without shares, for clients that are not told apart.
     fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self {

@@ -171,9 +171,9 @@ impl<S: Socket> ClientStream<S> {
         }
     }
 
-    /// Counts written bytes. The first response shows that hyper parsed a request, so the timeout
-    /// for the first bytes ends.
-    fn count_written(&mut self, result: &Poll<io::Result<usize>>) {
+    /// Notes an attempt to write. The first one shows that hyper parsed a request, so the timeout for the first
+    /// bytes ends.
+    fn note_write(&mut self, result: &Poll<io::Result<usize>>) {
         if matches!(self.phase, Phase::Opening(..)) {
             self.phase = Phase::Open;
         }
@@ -182,6 +182,7 @@ impl<S: Socket> ClientStream<S> {
                 self.activity.count_written(*length);
                 self.written_in_a_row += length;
             }
+            // The task yields to others now.
             _ => self.written_in_a_row = 0,
         }
     }
@@ -261,7 +262,7 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         }
         self.enlarge_buffer();
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.count_written(&result);
+        self.note_write(&result);
         result
     }
 
@@ -280,7 +281,7 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         } else {
             Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
         };
-        self.count_written(&result);
+        self.note_write(&result);
         result
     }
 

@@ -52,7 +52,8 @@ impl Follower {
     /// Waits for the next change.
     async fn next(&mut self) -> Result<Next, End> {
         loop {
-            let (ticket, position) = (self.ticket, self.position);
+            let ticket = self.ticket;
+            let position = self.position;
             let has_news = |recent: &Recent| recent.last > position || recent.end(ticket).is_some();
             let recent = self
                 .recent

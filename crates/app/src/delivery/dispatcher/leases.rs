@@ -168,7 +168,8 @@ impl Dispatcher {
         }
     }
 
-    /// Takes the leases of these webhooks. Leaves a lease out that another process has just taken.
+    /// Takes the leases of these webhooks for this process. Leaves out a lease that another process has just
+    /// taken.
     async fn take_leases(&mut self, free_webhooks: Vec<FreeWebhook>) -> Result<(), StoreError> {
         if free_webhooks.is_empty() {
             return Ok(());
@@ -180,8 +181,8 @@ impl Dispatcher {
         let renewed_at = self.clock.instant();
         let results = self.store.save_deliveries(updates).await?;
 
-        for (free, is_taken) in free_webhooks.into_iter().zip(results) {
-            if !is_taken {
+        for (free, is_ours) in free_webhooks.into_iter().zip(results) {
+            if !is_ours {
                 continue;
             }
             let id = free.stored.webhook.id;

@@ -19,8 +19,9 @@ impl Dispatcher {
             .finished_attempts
             .iter()
             .any(|finished| !finished.outcome.is_success());
-        // Only the outcomes of failures depend on the confirmed clock.
-        let is_confirmed = has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
+        // Failures disable a webhook after days, for which a clock that may be wrong is not enough.
+        let is_time_confirmed =
+            has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
 
         for finished in mem::take(&mut self.finished_attempts) {
             if let Some(spans) = &self.spans {
@@ -28,8 +29,9 @@ impl Dispatcher {
             }
             self.metrics
                 .count(finished.outcome.attempt.error.as_deref());
+            // A test message is about no change.
             if let Some(seq) = finished.seq {
-                self.note_finished_attempt(finished, seq, now, is_confirmed);
+                self.note_finished_attempt(finished, seq, now, is_time_confirmed);
             }
         }
     }
@@ -41,13 +43,13 @@ impl Dispatcher {
         finished: FinishedAttempt,
         seq: i64,
         now: Timestamp,
-        is_confirmed: bool,
+        is_time_confirmed: bool,
     ) {
         let webhook = finished.webhook;
         let Some(leased) = self.leased.get_mut(&webhook) else {
             return;
         };
-        // The messages of an earlier lease were read again.
+        // An attempt of an earlier lease does not count, because its message was read again.
         if leased.generation != finished.generation || leased.attempts.remove(&seq).is_none() {
             return;
         }
@@ -55,7 +57,13 @@ impl Dispatcher {
         let endpoint = &mut leased.endpoint;
         let was_failing = endpoint.failing_since.is_some();
         let error_class = finished.outcome.attempt.error.clone();
-        endpoint.note_outcome(seq, finished.outcome, now, is_confirmed, &mut self.random);
+        endpoint.note_outcome(
+            seq,
+            finished.outcome,
+            now,
+            is_time_confirmed,
+            &mut self.random,
+        );
 
         match error_class {
             Some(class) if !was_failing => {
