@@ -75,7 +75,7 @@ impl Api {
         Ok(Self {
             photos_below,
             contract: Contract::new(Arc::clone(&app), Arc::clone(&context), pets_path),
-            store_area: StoreArea::new(Arc::clone(&app), context),
+            store_area: StoreArea::new(Arc::clone(&app), context, settings.store.clone()),
             documents: Documents::new(settings, Arc::clone(&app.clock)),
             successor: HeaderValue::try_from(successor)?,
             app,

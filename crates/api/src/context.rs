@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use hyper::{header::HeaderValue, http::request::Parts};
-use petstore_app::Caller;
+use petstore_app::{Caller, StoreOptions};
 use petstore_domain::{Deployment, rate_limit::MeterReading};
 use petstore_web::edge::{BaseUrl, ResponseMemory, UnreadBody};
 
@@ -20,6 +20,8 @@ pub struct Settings {
     pub staging_base_url: Option<BaseUrl>,
     /// Whether clients reach the service over TLS.
     pub tls: bool,
+    /// What holds for the store if its profile does not say it.
+    pub store: StoreOptions,
 }
 
 impl Settings {

@@ -9,6 +9,7 @@ mod browsers;
 pub mod console;
 mod dates;
 mod declaration;
+pub mod everyday;
 mod fields;
 pub mod look;
 mod numbers;

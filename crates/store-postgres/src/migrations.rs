@@ -48,10 +48,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0033_staff_passkeys.sql"),
     include_str!("../migrations/0034_spreadsheet_numbers.sql"),
     include_str!("../migrations/0035_time_zone.sql"),
+    include_str!("../migrations/0036_spellings.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 35;
+const SCHEMA_VERSION: u32 = 36;
 
 /// The step before which [`collect_changed_keys`] runs.
 const SPREADSHEET_STEP: u32 = 34;

@@ -48,10 +48,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0036_staff_passkeys.sql"),
     include_str!("../migrations/0037_spreadsheet_numbers.sql"),
     include_str!("../migrations/0038_time_zone.sql"),
+    include_str!("../migrations/0039_spellings.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 38;
+const SCHEMA_VERSION: u32 = 39;
 
 /// The mark of a petstore database in the header of the file ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

@@ -229,7 +229,9 @@ pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String>
 }
 
 /// Selects the animals that are not merged into the search: above an identifier, and up to another one.
-pub(super) const UNMERGED: &str = "SELECT merged, last FROM search_state
+/// After merges of another release, none counts as merged.
+pub(super) const UNMERGED: &str = "SELECT CASE own_merges WHEN merges THEN merged ELSE 0 END,
+        CASE own_merges WHEN merges THEN last ELSE 9223372036854775807 END FROM search_state
     UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
 /// Selects the sets of the search.
 pub(super) const SETS: &str = "SELECT block, value, pets FROM value_blocks";

@@ -6,6 +6,7 @@ use petstore_domain::{
     store_area::{Age, DateRange, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
     text::parse_integer,
 };
+use petstore_languages::everyday::UnderstoodWord;
 
 /// The animals that a visitor wants to see. Without any part, it is all animals.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +18,8 @@ pub(super) struct Filter {
     pub(super) name: Option<NameFilter>,
     /// A search, which finds only what is public.
     pub(super) phrase: Option<Phrase>,
+    /// The words of the search that mean properties.
+    pub(super) understood_words: Vec<UnderstoodWord>,
 }
 
 /// A filter by age.
@@ -81,12 +84,21 @@ impl Filter {
             "categoryId" => filter.category_id = None,
             "age" => filter.age = None,
             "name" => filter.name = None,
-            "q" => filter.phrase = None,
+            "q" => filter = filter.with_search(""),
             field => {
                 filter.fields.remove(field.trim_start_matches("field."));
             }
         }
         filter
+    }
+
+    /// Returns the filter with this text of a search; without a search if nothing of the text is visible.
+    pub(super) fn with_search(&self, text: &str) -> Self {
+        Self {
+            phrase: Phrase::new(text).map(Phrase::public),
+            understood_words: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Returns the filter with this category or value of a field.

@@ -12,7 +12,7 @@ use petstore_languages::{
 };
 
 use super::{
-    filter::{Parameter, birth_field, is_offered, offered_field},
+    filter::{Filter, Parameter, birth_field, is_offered, offered_field},
     query::Query,
     selection::{CountedKind, MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
     shop::ListPage,
@@ -85,26 +85,36 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Renders the parameters of the filter, each with a link to the list without it. Leaves out the kinds above the
-    /// list, which have such links themselves.
+    /// Renders the parameters of the filter, each with a link to the list without it, and what the words of the search
+    /// mean, with links to the search without them. Leaves out the kinds above the list, which have such links themselves.
     fn chosen_parameters(&self) -> Markup {
         let mut parameters = self.query.filter.parameters();
         parameters.retain(|parameter| self.kinds.iter().all(|kind| kind.parameter != *parameter));
 
+        let filter = &self.query.filter;
         html! {
             @if !parameters.is_empty() {
                 ul.chosen aria-label=(texts().chosen) {
                     @for parameter in &parameters {
-                        @let wider_filter = self.query.filter.without_parameter(&parameter.name);
-                        li {
-                            a href=(self.query.path_with(wider_filter)) {
-                                span.hidden { (texts().take_off) }
-                                bdi { (self.parameter_text(parameter)) }
-                                span aria-hidden="true" { "×" }
-                            }
-                        }
+                        @let wider_filter = filter.without_parameter(&parameter.name);
+                        li { (self.chosen_part(wider_filter, &self.parameter_text(parameter))) }
+                    }
+                    @for word in &filter.understood_words {
+                        @let wider_filter = filter.with_search(&word.other_words);
+                        li { (self.chosen_part(wider_filter, &word.text)) }
                     }
                 }
+            }
+        }
+    }
+
+    /// Renders a part of the filter, with a link to the list without it.
+    fn chosen_part(&self, wider_filter: Filter, text: &str) -> Markup {
+        html! {
+            a href=(self.query.path_with(wider_filter)) {
+                span.hidden { (texts().take_off) }
+                bdi { (text) }
+                span aria-hidden="true" { "×" }
             }
         }
     }

@@ -197,6 +197,7 @@ impl Window {
             let query = visit.request.uri.query();
             let today = shop.today(&moment.facts);
             let query = Query::parse(query, &moment.fields, false, today)?;
+            let query = shop.understand(query, &moment).await?;
             csv::respond(shop, visit.visitor, &query.filter, permit).await?
         } else {
             let block = sitemap::parse_block(visit.parameter)?;

@@ -30,7 +30,7 @@ pub(super) async fn page(
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let facts = &*moment.facts;
-    let list_page = shop.list_page(query, &moment.fields).await?;
+    let list_page = shop.list_page_for_people(query, &moment.fields).await?;
     let animals = list_page.animals();
     let kinds = shop.kinds(moment).await?;
 

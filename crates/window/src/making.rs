@@ -133,7 +133,8 @@ impl Window {
         let shop = &self.shop;
         let layout = &self.layout;
         let moment = &page_request.moment;
-        let query = &page_request.query;
+        let query = shop.understand(page_request.query.clone(), moment).await?;
+        let query = &query;
         match visit.page {
             Page::list => list::page(shop, layout, moment, query).await,
             Page::embed => list::embedded_page(shop, layout, moment, query).await,

@@ -4,8 +4,8 @@ use std::{collections::HashSet, slice};
 
 use jiff::Timestamp;
 use petstore_domain::{
-    PetId, PetStatus,
-    store_area::{Choices, FieldSet, PetQuery, PhraseMeaning, StorePet},
+    Limit, PetId, PetStatus,
+    store_area::{Choices, FieldSet, NamePrefix, PetQuery, PhraseMeaning, StorePet},
 };
 use petstore_store::{StoreError, StoreReader};
 
@@ -21,6 +21,9 @@ pub(super) const MAX_COUNT_OF_LIST: usize = 10_000;
 /// The largest number of animals that is counted exactly for a kind, and for a list that is offered instead of an
 /// empty one.
 pub(super) const MAX_COUNT_OF_KIND: usize = 1_000;
+
+/// The maximum number of animals that come first because of their name.
+const MAX_NAMED: i64 = 6;
 
 /// The number of the newest changes that are searched for animals that came back.
 const SEARCHED_CHANGES: i64 = 1_000;
@@ -56,6 +59,48 @@ pub(super) async fn find(
     offers.limit = query.limit;
     offers.after = query.after;
     store.list_offers(&offers).await
+}
+
+/// Reads the animals of a page of the list like [`find`]. The first page of a search by everyday words begins with the
+/// animals that have the text in their name, which may be on a later page, too.
+pub(super) async fn find_for_people(
+    store: &StoreReader,
+    query: &Query,
+    fields: &FieldSet,
+) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+    let (mut pets, next) = find(store, query, fields).await?;
+    if query.after.is_none() {
+        for pet in find_named(store, query, fields).await? {
+            pets.retain(|listed_pet| listed_pet.id != pet.id);
+            pets.insert(0, pet);
+        }
+    }
+    Ok((pets, next))
+}
+
+/// Finds the animals that have the text of a search by everyday words in their name, the first one last.
+async fn find_named(
+    store: &StoreReader,
+    query: &Query,
+    fields: &FieldSet,
+) -> Result<Vec<StorePet>, StoreError> {
+    let filter = &query.filter;
+    let name = filter
+        .phrase
+        .as_ref()
+        .and_then(|phrase| NamePrefix::new(phrase.as_str()));
+    if filter.understood_words.is_empty() || name.is_none() {
+        return Ok(Vec::new());
+    }
+    let Some(mut offers) = offers(&filter.with_search(""), fields) else {
+        return Ok(Vec::new());
+    };
+    offers.name = name;
+    offers.newest_first = !query.longest_first;
+    offers.limit = Limit::new(MAX_NAMED).unwrap_or_default();
+    let (mut pets, _) = store.list_offers(&offers).await?;
+    pets.reverse();
+    Ok(pets)
 }
 
 /// Counts the animals that a filter finds. Stops counting at `max_count + 1`.
@@ -237,7 +282,7 @@ impl FilterMatcher {
             return false;
         }
         match &self.phrase {
-            Some(phrase) => phrase.matches(pet.id, &pet.name, &pet.fields),
+            Some(phrase) => phrase.matches(pet.id, pet.category_id, &pet.name, &pet.fields),
             None => true,
         }
     }

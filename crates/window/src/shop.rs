@@ -13,6 +13,7 @@ use petstore_domain::{
 };
 use petstore_languages::{
     self as languages,
+    everyday::{Vocabulary, has_general_words, understand},
     look::{Animal, Drawings},
 };
 use petstore_store::{StoreError, StoreReader, Version};
@@ -322,6 +323,31 @@ impl Shop {
         Ok(suggestions)
     }
 
+    /// Gives the words of a search their everyday meaning.
+    pub(super) async fn understand(
+        &self,
+        mut query: Query,
+        moment: &Moment,
+    ) -> Result<Query, StoreError> {
+        let Some(phrase) = query.filter.phrase.take() else {
+            return Ok(query);
+        };
+        let mut labels = Labels::default();
+        if has_general_words(&phrase) {
+            labels = Labels::with_first_categories(self.store()).await?;
+        }
+        let vocabulary = Vocabulary {
+            fields: &moment.fields,
+            categories: &labels.first_categories,
+            language: languages::language(),
+            today: self.today(&moment.facts),
+        };
+        let understood = understand(phrase, &vocabulary);
+        query.filter.phrase = Some(understood.phrase);
+        query.filter.understood_words = understood.words;
+        Ok(query)
+    }
+
     /// Reads a page of the list, and the labels of the categories in it and in the filter.
     pub(super) async fn list_page<'f>(
         &self,
@@ -329,7 +355,27 @@ impl Shop {
         fields: &'f FieldSet,
     ) -> Result<ListPage<'f>, StoreError> {
         let (pets, next) = selection::find(self.store(), query, fields).await?;
+        self.with_labels(query, fields, pets, next).await
+    }
 
+    /// Reads a page of the list like [`Self::list_page`], with the animals that [`selection::find_for_people`] finds.
+    pub(super) async fn list_page_for_people<'f>(
+        &self,
+        query: &Query,
+        fields: &'f FieldSet,
+    ) -> Result<ListPage<'f>, StoreError> {
+        let (pets, next) = selection::find_for_people(self.store(), query, fields).await?;
+        self.with_labels(query, fields, pets, next).await
+    }
+
+    /// Returns a page with these animals, and the labels of the categories in it and in the filter.
+    async fn with_labels<'f>(
+        &self,
+        query: &Query,
+        fields: &'f FieldSet,
+        pets: Vec<StorePet>,
+        next: Option<PetId>,
+    ) -> Result<ListPage<'f>, StoreError> {
         let mut labels = Labels::with_first_categories(self.store()).await?;
         let category_ids: Vec<i64> = pets
             .iter()

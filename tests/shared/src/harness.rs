@@ -154,6 +154,7 @@ impl Server {
             base_url: setup.base_url.map(|url| url.parse().unwrap()),
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
             tls: setup.tls.is_some(),
+            store: app::StoreOptions::default(),
         };
         let seen = (setup.wrap)(Arc::clone(&store));
         let photos = crate::temporary_folder();

@@ -6,6 +6,7 @@ mod bodies;
 pub(super) mod categories;
 mod contacts;
 mod cursor;
+mod everyday;
 pub(super) mod feed;
 pub(super) mod fields;
 mod fingerprint;

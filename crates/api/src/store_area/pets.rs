@@ -16,7 +16,7 @@ use petstore_web::edge::{ApiError, Response, body::Accepted, response};
 
 use super::{
     cursor::{self, Walk},
-    feed,
+    everyday, feed,
     members::{Body, bodies},
     page::{self, Element},
     preconditions,
@@ -94,6 +94,9 @@ pub(crate) async fn list_pets(
         None
     };
     let _turn = area.turns.take(caller).await?;
+    if let Some(phrase) = query.phrase.take() {
+        query.phrase = Some(everyday::understand(area, phrase).await?);
+    }
     let (pets, next) = area.app.store.list_store_pets(&query).await?;
     let next = next.and_then(|id| next_link(area, &parameters, &query, &walk.encode("", id.get())));
     let element: Element<StorePet> = Element {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petstore_app::App;
+use petstore_app::{App, KnownFacts, StoreOptions};
 
 use super::turns::Turns;
 use crate::context::Context;
@@ -12,14 +12,20 @@ pub struct StoreArea {
     pub(super) app: Arc<App>,
     pub(super) http: Arc<Context>,
     pub(super) turns: Turns,
+    /// What the operator says about the store.
+    pub(super) store_options: StoreOptions,
+    /// What the store says about itself.
+    pub(super) known_facts: KnownFacts,
 }
 
 impl StoreArea {
-    pub fn new(app: Arc<App>, http: Arc<Context>) -> Self {
+    pub fn new(app: Arc<App>, http: Arc<Context>, store_options: StoreOptions) -> Self {
         Self {
             app,
             http,
             turns: Turns::default(),
+            store_options,
+            known_facts: KnownFacts::default(),
         }
     }
 }

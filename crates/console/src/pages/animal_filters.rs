@@ -1,5 +1,7 @@
 //! The filters of the list of animals: its parameters, and the query that they mean.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 use petstore_domain::{
     Limit, PetId,
@@ -7,8 +9,12 @@ use petstore_domain::{
         Age, DateRange, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
     },
 };
+use petstore_languages::everyday::{UnderstoodWord, Vocabulary, has_general_words, understand};
 
-use super::{parts::link, values};
+use super::{
+    parts::{self, link},
+    values,
+};
 use crate::{prelude::*, words};
 
 /// The parameter with the order of the list. Without it, the newest animals are first.
@@ -42,6 +48,8 @@ pub(super) struct Filters<'f> {
     /// The names and values of all parameters that are not empty, also of the order of the list.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
+    /// The words of the search that mean properties.
+    pub(super) understood_words: Vec<UnderstoodWord>,
     /// Whether no animal can match the text of the search, because it has nothing to search for.
     pub(super) is_impossible: bool,
     /// The labels of the filters that were chosen although the search takes no more.
@@ -129,9 +137,31 @@ impl<'f> Filters<'f> {
             fields,
             parameters,
             query,
+            understood_words: Vec::new(),
             is_impossible,
             left_out_labels: value_filters.left_out_labels,
         }
+    }
+
+    /// Gives the words of the search their everyday meaning.
+    pub(super) async fn understand(&mut self, desk: &Desk<'_>) -> Result<(), StoreError> {
+        let Some(phrase) = self.query.phrase.take() else {
+            return Ok(());
+        };
+        let mut categories = Vec::new();
+        if has_general_words(&phrase) {
+            categories = desk.load_category_choices(BTreeSet::new()).await?;
+        }
+        let vocabulary = Vocabulary {
+            fields: self.fields,
+            categories: &categories,
+            language: desk.visit.facts.language().value,
+            today: parts::today(desk),
+        };
+        let understood = understand(phrase, &vocabulary);
+        self.query.phrase = Some(understood.phrase);
+        self.understood_words = understood.words;
+        Ok(())
     }
 
     /// Returns the value of a parameter; empty without it.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use petstore_domain::{
-    PetId,
-    store_area::{FieldDefinition, FieldSet, PetQuery, RequestedValue, StorePet},
+    Limit, PetId,
+    store_area::{FieldDefinition, FieldSet, NamePrefix, PetQuery, RequestedValue, StorePet},
 };
 
 use super::{
@@ -21,6 +21,9 @@ use crate::{layout::Follows, prelude::*, session};
 /// The largest number of animals that the list counts.
 const MAX_COUNT: usize = 10_000;
 
+/// The maximum number of animals that come first because of their name.
+const MAX_NAMED: i64 = 6;
+
 /// Shows the list that the query of the request asks for.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     show(desk, &desk.visit.query, &Errors::default()).await
@@ -29,7 +32,8 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Shows the list that a form asks for, with what is wrong about a change of its animals.
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
-    let filters = Filters::from_form(form, &fields, parts::today(desk));
+    let mut filters = Filters::from_form(form, &fields, parts::today(desk));
+    filters.understand(desk).await?;
     let list_page = load_page(desk, &filters).await?;
     // The page of the only match follows. A script sends requests while somebody types, so it gets the list.
     if let Some(id) = list_page.only_match
@@ -93,7 +97,8 @@ struct ListPage {
 
 /// Loads the page of the list that the filters ask for.
 ///
-/// The first page begins with the animals that [`find_exact_matches`] finds, even if no filter matches them.
+/// The first page begins with the animals that [`find_exact_matches`] finds, even if no filter matches them. If the text is
+/// of everyday words, the animals that have it as their name follow.
 async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, StoreError> {
     let query = &filters.query;
     let (mut pets, next_position) = if filters.is_impossible {
@@ -105,11 +110,9 @@ async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, S
 
     let mut only_match = None;
     if query.after.is_none() {
+        move_to_front(&mut pets, find_named(desk, filters).await?);
         let exact_matches = find_exact_matches(desk, filters.fields, filters.get("q")).await?;
-        for pet in &exact_matches {
-            pets.retain(|listed_pet| listed_pet.id != pet.id);
-            pets.insert(0, pet.clone());
-        }
+        move_to_front(&mut pets, exact_matches.clone());
         if next_position.is_none() {
             count = Some(pets.len());
         }
@@ -123,6 +126,31 @@ async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, S
         count,
         only_match,
     })
+}
+
+/// Puts animals before the others of a list, the last one first.
+fn move_to_front(pets: &mut Vec<StorePet>, first_pets: Vec<StorePet>) {
+    for pet in first_pets {
+        pets.retain(|listed_pet| listed_pet.id != pet.id);
+        pets.insert(0, pet);
+    }
+}
+
+/// Finds the animals that have the text of a search by everyday words in their name, the first one last.
+async fn find_named(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Vec<StorePet>, StoreError> {
+    let name = NamePrefix::new(filters.get("q"));
+    if filters.understood_words.is_empty() || name.is_none() {
+        return Ok(Vec::new());
+    }
+    let query = PetQuery {
+        name,
+        phrase: None,
+        limit: Limit::new(MAX_NAMED).unwrap_or_default(),
+        ..filters.query.clone()
+    };
+    let (mut pets, _) = desk.store().list_store_pets(&query).await?;
+    pets.reverse();
+    Ok(pets)
 }
 
 /// Counts the animals that a query finds, up to one more than [`MAX_COUNT`]. Returns `None` if the store has no index

@@ -14,10 +14,12 @@ use super::{
 };
 use crate::{prelude::*, words};
 
-/// A link that removes a filter from the list.
+/// A link that removes a filter, or words of the search, from the list.
 struct Chip<'f> {
     /// The parameter of the filter.
     name: &'f str,
+    /// The value that the parameter has without the filter.
+    other_value: &'f str,
     /// The filter in words, such as "Sex: female".
     text: String,
 }
@@ -28,8 +30,19 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
     for (name, value) in &filters.parameters {
         if name != SORT_PARAMETER {
             let text = filter_in_words(filters, desk, categories, name, value);
-            chips.push(Chip { name, text });
+            chips.push(Chip {
+                name,
+                other_value: "",
+                text,
+            });
         }
+    }
+    for word in &filters.understood_words {
+        chips.push(Chip {
+            name: "q",
+            other_value: &word.other_words,
+            text: word.text.clone(),
+        });
     }
     let mut filtering_names = Vec::new();
     for filter in &filters.query.values {
@@ -77,7 +90,7 @@ fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Ma
         ul.chips.no-print aria-label=(texts().filters) {
             @for chip in chips {
                 li {
-                    a href=(filters.path_with(&[(chip.name, "")])) {
+                    a href=(filters.path_with(&[(chip.name, chip.other_value)])) {
                         bdi { (chip.text) } " " span aria-hidden="true" { "✕" }
                         span.hidden { (texts().take_off) }
                     }

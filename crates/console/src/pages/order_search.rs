@@ -5,7 +5,7 @@ use petstore_domain::{
     Limit, PetId,
     store_area::{
         NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference,
-        letters_and_digits,
+        letters_and_digits, spellings,
     },
     text::comparison_key,
 };
@@ -222,8 +222,9 @@ async fn scan(
 struct PartPattern {
     /// The comparison key of a part of a reference.
     reference_part: String,
-    /// The texts that a contact must contain, in any order, each without spaces and signs. Nothing matches no texts.
-    contact_parts: Vec<String>,
+    /// The texts that a contact must contain, in any order, each in its spellings without spaces and signs. Nothing matches
+    /// no texts.
+    contact_parts: Vec<Vec<String>>,
 }
 
 impl PartPattern {
@@ -235,12 +236,9 @@ impl PartPattern {
             Vec::new()
         } else if is_number {
             let start = letters_of_text.len().saturating_sub(DISTINCTIVE_DIGITS);
-            vec![letters_of_text[start..].to_owned()]
+            vec![vec![letters_of_text[start..].to_owned()]]
         } else {
-            search_text
-                .split_whitespace()
-                .map(letters_and_digits)
-                .collect()
+            search_text.split_whitespace().map(spellings).collect()
         };
         Self {
             reference_part: comparison_key(search_text),
@@ -260,8 +258,16 @@ impl PartPattern {
 
     /// Whether a contact has all parts.
     fn is_in_contact(&self, contact: &str) -> bool {
-        let contact = letters_and_digits(contact);
+        let contact_spellings = spellings(contact);
+        let has_part = |part: &String| {
+            contact_spellings
+                .iter()
+                .any(|contact| contact.contains(part))
+        };
         !self.contact_parts.is_empty()
-            && self.contact_parts.iter().all(|part| contact.contains(part))
+            && self
+                .contact_parts
+                .iter()
+                .all(|part_spellings| part_spellings.iter().any(has_part))
     }
 }

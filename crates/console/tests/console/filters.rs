@@ -354,3 +354,45 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
         "{page}"
     );
 }
+
+#[tokio::test]
+async fn everyday_words_find_what_they_mean_and_are_chips_that_can_be_taken_off() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cleo", Role::Clerk).await;
+    add_cat(
+        &mut clerk,
+        "Mia",
+        &[("field.sex", "Female"), ("field.colour", "black")],
+    )
+    .await;
+    add_cat(
+        &mut clerk,
+        "Tom",
+        &[("field.sex", "Male"), ("field.colour", "black")],
+    )
+    .await;
+    for (text, names, understood, other_text) in [
+        ("black cats", &["Mia", "Tom"][..], "Cat", "/animals?q=black"),
+        ("tomcats", &["Tom"], "Cat · male", "/animals"),
+        ("Katze", &["Mia", "Tom"], "Cat", "/animals"),
+    ] {
+        let query = text.replace(' ', "+");
+        let page = clerk
+            .get(&format!("/animals?q={query}"))
+            .await
+            .expect(200)
+            .text;
+        for name in ["Mia", "Tom"] {
+            assert_eq!(
+                page.contains(&format!("<bdi>{name}</bdi></a></h2>")),
+                names.contains(&name),
+                "{text}: {page}"
+            );
+        }
+        let chips = chips(&page);
+        assert!(
+            chips.contains(&(understood.to_owned(), other_text.to_owned())),
+            "{chips:?}"
+        );
+    }
+}

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{
     Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
     kind::{MAX_KEY_BYTES, compact_key, is_date},
-    whole_key,
+    name_key::identity_key,
 };
 use crate::{PetId, text::hex_digits};
 
@@ -206,7 +206,7 @@ pub(super) fn write_text(out: &mut String, text: &str) {
 
 /// Returns the text of the key under which a store has a unique text. Migrations compute former keys with it once more.
 pub fn unique_text_key(text: &str) -> String {
-    shorten_key(compact_key(whole_key(text)))
+    shorten_key(compact_key(identity_key(text)))
 }
 
 /// Returns the key, or `sha256:` with its hash if the key is too long for an index.

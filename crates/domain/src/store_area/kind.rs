@@ -6,7 +6,7 @@ use std::fmt;
 
 use jiff::civil::Date;
 
-use super::{Decimal, whole_key};
+use super::{Decimal, name_key::identity_key, whole_key};
 use crate::{
     text::{parse_integer, readable::is_ignored_by_fonts},
     words::words,
@@ -106,9 +106,9 @@ impl FieldKind {
         matches!(self, Self::Text | Self::Choice)
     }
 
-    /// Returns the common key of values that a search does not tell apart: texts without regard to
-    /// case and accents, unique texts also by [`compact_key`], and numbers by their amount. `None`
-    /// for values that no search looks for.
+    /// Returns the common key of values that a search does not tell apart: texts by [`whole_key`], unique texts without
+    /// regard to case and accents and by [`compact_key`], and numbers by their amount. `None` for values that no search
+    /// looks for.
     ///
     /// `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have the key `25000`.
     pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
@@ -117,10 +117,28 @@ impl FieldKind {
             (Self::Decimal, FieldValue::Text(text)) => {
                 Decimal::new(text).map(|number| number.ten_thousandths().to_string())
             }
-            (_, FieldValue::Text(text)) if is_unique => Some(compact_key(whole_key(text))),
+            (_, FieldValue::Text(text)) if is_unique => Some(compact_key(identity_key(text))),
             (_, FieldValue::Text(text)) => Some(whole_key(text)),
             (_, value) => Some(value.to_string()),
         }
+    }
+}
+
+impl FieldKind {
+    /// Returns the keys under which a search keeps a value: its [key](Self::key), and the key by which the previous release
+    /// looks for it. Remove the latter in the next release.
+    pub fn search_keys(self, is_unique: bool, value: &FieldValue) -> Vec<String> {
+        let mut keys: Vec<String> = self.key(is_unique, value).into_iter().collect();
+        if let (Self::Text | Self::Choice, FieldValue::Text(text)) = (self, value)
+            && !is_unique
+            && !text.is_ascii()
+        {
+            let former_key = identity_key(text);
+            if !keys.contains(&former_key) {
+                keys.push(former_key);
+            }
+        }
+        keys
     }
 }
 

@@ -14,6 +14,7 @@ mod contact_url;
 mod date_range;
 mod decide;
 mod decimal;
+mod everyday;
 mod field;
 mod field_labels;
 mod field_rules;
@@ -36,6 +37,7 @@ mod query;
 mod reversal;
 mod revert_rules;
 mod rules;
+mod spelling;
 mod store_pet;
 mod time_zone;
 mod webhook;
@@ -47,6 +49,7 @@ pub use contact_url::ContactUrl;
 pub use date_range::{Age, DateRange};
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
+pub use everyday::{EverydayWord, Property};
 pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
 pub use field_labels::{FieldLabels, relabel};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
@@ -62,7 +65,7 @@ pub use kind::{FieldKind, FieldValue, compact_key, is_date, is_shortened_number}
 pub use logo::{Logo, NewLogo};
 pub use name_key::{
     MAX_NAME_WORDS, MAX_VALUE_WORDS, NAME_KEY_LENGTH, NamePrefix, letters_and_digits, name_keys,
-    search_key, value_keys, whole_key,
+    search_key, spellings, value_keys, whole_key,
 };
 pub use order::{
     Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason,

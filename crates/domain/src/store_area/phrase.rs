@@ -4,8 +4,8 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use super::{
-    Choices, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix, RequestedValue,
-    ValueFilter, kind::is_text, name_keys, value_keys,
+    Choices, EverydayWord, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix,
+    Property, RequestedValue, ValueFilter, kind::is_text, name_keys, value_keys,
 };
 use crate::{PetId, PetName};
 
@@ -17,6 +17,8 @@ use crate::{PetId, PetName};
 pub struct Phrase {
     text: String,
     is_public: bool,
+    /// The words with a further meaning, in their order.
+    everyday_words: Vec<EverydayWord>,
 }
 
 /// The meaning of a phrase among the fields of a store: an animal matches if it has all words, or one of the unique
@@ -42,6 +44,10 @@ pub struct PhraseWord {
     pub id: Option<PetId>,
     /// The choices with a label that has the word.
     pub labelled: Vec<ValueFilter>,
+    /// The properties that an animal must all have to match without the letters of the word. Empty if there are none.
+    pub properties: Vec<Property>,
+    /// The beginning of values that match without the ending of the word.
+    pub stem: Option<NamePrefix>,
 }
 
 impl Phrase {
@@ -60,6 +66,7 @@ impl Phrase {
         is_valid.then(|| Self {
             text: text.trim().to_owned(),
             is_public: false,
+            everyday_words: Vec::new(),
         })
     }
 
@@ -72,6 +79,24 @@ impl Phrase {
     pub fn public(self) -> Self {
         Self {
             is_public: true,
+            ..self
+        }
+    }
+
+    /// Whether the phrase finds only what everybody may see.
+    pub fn is_public(&self) -> bool {
+        self.is_public
+    }
+
+    /// Returns the words of the text, by whose positions [`EverydayWord`] names them.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.text.split_whitespace()
+    }
+
+    /// Returns the phrase with further meanings of its words.
+    pub fn with_everyday_words(self, everyday_words: Vec<EverydayWord>) -> Self {
+        Self {
+            everyday_words,
             ..self
         }
     }
@@ -104,10 +129,24 @@ impl Phrase {
     /// Returns the different words, or the whole text as one word if it has no letters and digits.
     fn words(&self) -> Vec<PhraseWord> {
         let mut words: Vec<PhraseWord> = Vec::new();
-        for text in self.text.split_whitespace() {
-            let Some(word) = PhraseWord::new(text) else {
+        let mut texts = self.texts().enumerate();
+        while let Some((position, first_text)) = texts.next() {
+            let everyday_word = self
+                .everyday_words
+                .iter()
+                .find(|word| word.first_word == position);
+            let mut text = first_text.to_owned();
+            let further_count = everyday_word.map_or(0, |word| word.word_count.saturating_sub(1));
+            for (_, further_text) in texts.by_ref().take(further_count) {
+                text.push_str(further_text);
+            }
+            let Some(mut word) = PhraseWord::new(&text) else {
                 continue;
             };
+            if let Some(everyday_word) = everyday_word {
+                word.properties = everyday_word.properties.clone();
+                word.stem = everyday_word.stem.clone();
+            }
             // The same word twice finds nothing else, and costs as much again.
             let is_repeated = words
                 .iter()
@@ -129,7 +168,7 @@ impl Phrase {
             if !field.is_unique {
                 continue;
             }
-            for text in self.text.split_whitespace().chain([self.as_str()]) {
+            for text in self.texts().chain([self.as_str()]) {
                 if let RequestedValue::Set(value) = field.parse_cell(text) {
                     filters.extend(ValueFilter::new(field, &value));
                 }
@@ -148,7 +187,7 @@ fn add_labelled_choices(words: &mut [PhraseWord], field: &FieldDefinition) {
         let label_keys = name_keys(label);
         let value = FieldValue::Text(value.clone());
         for word in words.iter_mut() {
-            if !word.is_of_signs && word.prefix.begins_any(&label_keys) {
+            if !word.is_of_signs && word.begins_any_of_values(&label_keys) {
                 word.labelled.extend(ValueFilter::new(field, &value));
             }
         }
@@ -164,6 +203,8 @@ impl PhraseWord {
             is_of_signs: false,
             id: parse_number(text),
             labelled: Vec::new(),
+            properties: Vec::new(),
+            stem: None,
         })
     }
 
@@ -174,7 +215,24 @@ impl PhraseWord {
             is_of_signs: true,
             id: None,
             labelled: Vec::new(),
+            properties: Vec::new(),
+            stem: None,
         }
+    }
+
+    /// Whether a key of a value or a label begins with the word, or with its stem.
+    fn begins_any_of_values(&self, keys: &[String]) -> bool {
+        let has_stem = || self.stem.as_ref().is_some_and(|stem| stem.begins_any(keys));
+        self.prefix.begins_any(keys) || has_stem()
+    }
+
+    /// Whether an animal in this category has all properties of the word.
+    fn has_properties(&self, category_id: i64, values: &FieldValues) -> bool {
+        !self.properties.is_empty()
+            && self
+                .properties
+                .iter()
+                .all(|property| property.matches(category_id, values))
     }
 }
 
@@ -195,12 +253,18 @@ impl PhraseMeaning {
     }
 
     /// Whether an animal has all words, or one of the unique values.
-    pub fn matches(&self, id: PetId, name: &PetName, values: &FieldValues) -> bool {
+    pub fn matches(
+        &self,
+        id: PetId,
+        category_id: i64,
+        name: &PetName,
+        values: &FieldValues,
+    ) -> bool {
         self.unique.iter().any(|filter| filter.matches(values))
-            || self
-                .words
-                .iter()
-                .all(|word| self.word_matches(word, id, name, values))
+            || self.words.iter().all(|word| {
+                word.has_properties(category_id, values)
+                    || self.word_matches(word, id, name, values)
+            })
     }
 
     /// Whether a word is the number of an animal, or is in its name, in one of its values or in a label of its choices.
@@ -222,7 +286,7 @@ impl PhraseMeaning {
     fn value_has_word(&self, field: &str, value: &FieldValue, word: &PhraseWord) -> bool {
         match value {
             FieldValue::Text(text) if self.searches(field, word) => {
-                word.prefix.begins_any(&value_keys(text))
+                word.begins_any_of_values(&value_keys(text))
             }
             _ => false,
         }

@@ -21,5 +21,6 @@ mod phrase;
 mod rate_limit;
 mod reverts;
 mod second_factor;
+mod spellings;
 mod staff;
 mod time_zone;

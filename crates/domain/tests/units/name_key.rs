@@ -87,7 +87,7 @@ fn the_keys_of_names_are_those_in_databases() {
     for (name, key) in [
         ("Zoë", "zoe"),
         ("Ångström", "angstrom"),
-        ("Łódź", "łodz"),
+        ("Łódź", "lodz"),
         ("Straße", "strasse"),
         ("ΟΔΟΣ", "οδοσ"),
         ("İstanbul", "istanbul"),
@@ -112,7 +112,7 @@ fn the_keys_of_names_are_those_in_databases() {
     }
     let digest = data_encoding::HEXLOWER.encode(&hash.finalize());
     assert_eq!(
-        digest, "167f4f64f48d68558a3a3ed5cceec2d8e2c5883dc999d16bfa96c0c0a45bc890",
+        digest, "f44fa37655fc688ef99019217779f3dd0a18ddf53c7dcb650ca65e2107089a4a",
         "of the keys of all characters"
     );
 }
@@ -139,7 +139,9 @@ proptest! {
         text in "[a-c]{1,4}|[a-c *]{1,4}|\\PC{1,4}",
     ) {
         let (prefix, keys) = (NamePrefix::new(&text).unwrap(), name_keys(&name));
-        let is_found = keys.iter().any(|key| key.starts_with(prefix.as_str()));
+        let is_found = prefix
+            .spellings()
+            .any(|spelling| keys.iter().any(|key| key.starts_with(spelling)));
         prop_assert_eq!(prefix.finds(&name), is_found || prefix.is_empty());
         for (at, key) in keys.iter().enumerate() {
             let mut others = keys.iter().enumerate().filter(|(other, _)| *other != at);

@@ -66,7 +66,7 @@ fn finds(phrase: &str, name: &str, of: &[(&str, &str)]) -> [bool; 2] {
         let phrase = if only_public { phrase.public() } else { phrase };
         let sought = phrase.meaning(&fields());
         let name = PetName::new(name.to_owned()).unwrap();
-        sought.matches(PetId::new(17).unwrap(), &name, &values(of))
+        sought.matches(PetId::new(17).unwrap(), 1, &name, &values(of))
     })
 }
 

@@ -32,7 +32,7 @@ static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 static WORDS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
     let mut kinds = HashMap::new();
     for (index, (_, words)) in KINDS.iter().enumerate() {
-        for word in words.whole {
+        for word in words.general.iter().chain(words.special) {
             kinds.insert(*word, index);
         }
     }
@@ -40,7 +40,7 @@ static WORDS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
 });
 
 /// The maximum number of words of a phrase.
-const LONGEST_PHRASE: usize = 4;
+pub(crate) const LONGEST_PHRASE: usize = 4;
 
 /// The number of words of a text that count, from its end.
 const MAX_WORDS: usize = 16;
@@ -52,7 +52,7 @@ const SHORTEST_BEGINNING: usize = 3;
 /// accents.
 ///
 /// Example: `Cat-friendly dogs` means a dog.
-fn kind(text: &str) -> Option<usize> {
+pub(crate) fn kind(text: &str) -> Option<usize> {
     let text = whole_key(text);
     let mut words: Vec<&str> = text
         .rsplit(|character: char| !character.is_alphanumeric())
@@ -144,6 +144,66 @@ fn phrase_kind(phrase: &str) -> Option<usize> {
     WORDS.get(phrase.strip_suffix('s')?).copied()
 }
 
+/// What a general word means: a kind of animal, and its sex and age if the word says them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GeneralMeaning {
+    /// The place in the list of kinds, as [`kind`] returns it.
+    pub(crate) kind: usize,
+    pub(crate) sex: Option<Sex>,
+    pub(crate) is_young: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sex {
+    Female,
+    Male,
+}
+
+/// Returns what a word or a phrase means that stands for every animal of a kind, also in the plural. It has the form of
+/// [`whole_key`].
+///
+/// Example: `hundinnen` means female dogs. `bulldog` does not stand for every dog.
+pub(crate) fn general_meaning(phrase: &str) -> Option<GeneralMeaning> {
+    let is_in = |words: &[&str]| {
+        words.contains(&phrase)
+            || phrase
+                .strip_suffix('s')
+                .is_some_and(|singular| words.contains(&singular))
+    };
+    let kind = KINDS.iter().position(|(_, words)| is_in(words.general))?;
+    let sex = if is_in(drawn_words::FEMALE) {
+        Some(Sex::Female)
+    } else if is_in(drawn_words::MALE) {
+        Some(Sex::Male)
+    } else {
+        None
+    };
+    Some(GeneralMeaning {
+        kind,
+        sex,
+        is_young: is_in(drawn_words::YOUNG),
+    })
+}
+
+/// Returns the general words for a kind.
+pub(crate) fn general_words(kind: usize) -> &'static [&'static str] {
+    KINDS.get(kind).map_or(&[], |(_, words)| words.general)
+}
+
+/// Whether a text names a kind of animals, and no other kind.
+///
+/// Example: `Cats` names only cats, and `Dogs and cats` does not.
+pub(crate) fn names_only(text: &str, expected_kind: usize) -> bool {
+    let key = whole_key(text);
+    let mut words = key.split(|character: char| !character.is_alphanumeric());
+    kind(text) == Some(expected_kind)
+        && words.all(|word| {
+            phrase_kind(word)
+                .or_else(|| compound_kind(word))
+                .is_none_or(|kind| kind == expected_kind)
+        })
+}
+
 /// Returns the kind that a German compound means.
 ///
 /// Example: `schaferhund` ends like a dog.
@@ -233,15 +293,25 @@ mod tests {
     fn the_words_are_as_they_are_compared_and_each_means_one_thing() {
         let (mut seen, mut longest) = (HashMap::new(), 0);
         for (name, words) in KINDS {
-            for word in words.whole.iter().chain(words.ends) {
+            let whole = words.general.iter().chain(words.special);
+            for word in whole.clone().chain(words.ends) {
                 assert_eq!(whole_key(word), *word);
                 longest = longest.max(word.split(' ').count());
             }
-            for word in words.whole {
+            for word in whole {
                 assert_eq!(seen.insert(*word, name), None, "{word}");
             }
         }
         assert_eq!(longest, LONGEST_PHRASE);
+    }
+
+    #[test]
+    fn each_word_with_a_sex_or_an_age_is_a_general_word() {
+        for words in [drawn_words::FEMALE, drawn_words::MALE, drawn_words::YOUNG] {
+            for word in words {
+                assert!(general_meaning(word).is_some(), "{word}");
+            }
+        }
     }
 
     /// What texts say, in all languages. `""`: nothing that is known.

@@ -15,6 +15,9 @@ pub use animal::{Animal, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
 pub(crate) use drawings::find_species;
+pub(crate) use drawings::{
+    GeneralMeaning, LONGEST_PHRASE, Sex, general_meaning, general_words, kind, names_only,
+};
 pub(crate) use pictures::Room;
 pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, gallery_room};
 pub use render::text;

@@ -408,7 +408,7 @@ impl PagesArgs {
     }
 
     /// Returns what holds for the store if its profile does not say it.
-    fn store_options(&self) -> StoreOptions {
+    pub(super) fn store_options(&self) -> StoreOptions {
         StoreOptions {
             name: self.store.store_name.clone(),
             language: self.store.language,

@@ -235,6 +235,7 @@ impl Serve {
             base_url: self.base_urls.base_url.clone(),
             staging_base_url: self.base_urls.staging_base_url.clone(),
             tls,
+            store: self.pages.store_options(),
         }
     }
 

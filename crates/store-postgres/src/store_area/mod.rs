@@ -59,6 +59,6 @@ impl StoreArea for PostgresStore {
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         let is_due = self.read(few, search_sets::is_due).await?;
-        Ok(is_due && self.write((), search_sets::merge).await?)
+        Ok(is_due && self.write(few, search_sets::merge).await?)
     }
 }

@@ -69,7 +69,7 @@ impl StoreArea for SqliteStore {
         self.unmerged_animals
             .store(count.unsigned_abs(), Ordering::Relaxed);
         let is_due = self.read(few, search_sets::is_due).await?;
-        Ok(is_due && self.write((), search_sets::merge).await?)
+        Ok(is_due && self.write(few, search_sets::merge).await?)
     }
 }
 

@@ -21,6 +21,7 @@ pub mod profile;
 mod requests;
 mod search;
 mod search_blocks;
+mod search_rebuild;
 pub mod search_sets;
 mod sql;
 mod staff;

@@ -240,19 +240,20 @@ fn is_match<R: Columns>(
     let Some(status) = Option::<PetStatus>::read(row, 1)? else {
         return Ok(false);
     };
+    let category_id = row.value(2)?;
     let name = PetName::read(row, 3)?;
     let values = if query.has_value_filters() || sought.is_some() {
         FieldValues::read(row, 4)?
     } else {
         FieldValues::NONE
     };
-    if !query.matches(status, row.value(2)?, &name, &values) {
+    if !query.matches(status, category_id, &name, &values) {
         return Ok(false);
     }
     let Some(sought) = sought else {
         return Ok(true);
     };
-    Ok(PetId::new(id).is_some_and(|id| sought.matches(id, &name, &values)))
+    Ok(PetId::new(id).is_some_and(|id| sought.matches(id, category_id, &name, &values)))
 }
 
 /// The limits of a search among merged animals.

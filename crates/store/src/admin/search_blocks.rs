@@ -4,7 +4,7 @@ use std::{ops::Range, slice};
 
 use petstore_domain::{
     PetStatus,
-    store_area::{PetQuery, PhraseMeaning, PhraseWord, ValueFilter},
+    store_area::{NamePrefix, PetQuery, PhraseMeaning, PhraseWord, Property, ValueFilter},
 };
 use roaring::RoaringBitmap;
 
@@ -112,9 +112,8 @@ impl<'q> MergedSearch<'q> {
     ) -> Result<Blocks, S::Error> {
         let mut pets = self.pets_in_sets(connection, &blocks).await?;
         if let Some(prefix) = self.query.prefix() {
-            let named_pets = WordRange::with_prefix(prefix.as_str())
-                .find_pets(connection, &block_numbers(&pets), str::is_empty)
-                .await?;
+            let blocks = block_numbers(&pets);
+            let named_pets = pets_with_prefix(connection, prefix, &blocks, str::is_empty).await?;
             intersect(&mut pets, &named_pets);
         }
         if let Some(dates) = &self.query.dates {
@@ -193,17 +192,92 @@ async fn pets_with_word<S: Sql>(
         return Ok(None);
     }
 
-    let mut word_pets = WordRange::with_prefix(word.prefix.as_str())
-        .find_pets(connection, &blocks, |field| sought.searches(field, word))
+    let mut word_pets = pets_with_prefix(connection, &word.prefix, &blocks, |field| {
+        sought.searches(field, word)
+    })
+    .await?;
+    if let Some(stem) = &word.stem {
+        let stem_pets = pets_with_prefix(connection, stem, &blocks, |field| {
+            !field.is_empty() && sought.searches(field, word)
+        })
         .await?;
+        unite(&mut word_pets, stem_pets);
+    }
     let labelled_pets = pets_in_any_set(connection, &word.labelled, &(*first..last + 1)).await?;
     unite(&mut word_pets, labelled_pets);
+    let property_pets = pets_with_properties(connection, &word.properties, &blocks).await?;
+    unite(&mut word_pets, property_pets);
     if let Some(id) = word.id {
         let id = id.get();
         let block_pets = word_pets.entry(block_of(id)).or_default();
         block_pets.insert(low_bits(id).into());
     }
     Ok(Some(word_pets))
+}
+
+/// Finds the animals in these blocks that have a word which begins with a prefix, in one of its spellings, in a field for
+/// which `is_sought` is true.
+async fn pets_with_prefix<S: Sql>(
+    connection: &mut S,
+    prefix: &NamePrefix,
+    blocks: &[i64],
+    is_sought: impl Fn(&str) -> bool + Send + Sync,
+) -> Result<Blocks, S::Error> {
+    let mut pets = Blocks::new();
+    for spelling in prefix.spellings() {
+        let range = WordRange::with_prefix(spelling);
+        unite(
+            &mut pets,
+            range.find_pets(connection, blocks, &is_sought).await?,
+        );
+    }
+    Ok(pets)
+}
+
+/// Finds the animals in these blocks that have all properties; none if there are no properties.
+async fn pets_with_properties<S: Sql>(
+    connection: &mut S,
+    properties: &[Property],
+    blocks: &[i64],
+) -> Result<Blocks, S::Error> {
+    let mut common_pets: Option<Blocks> = None;
+    for property in properties {
+        let pets = pets_with_property(connection, property, blocks).await?;
+        common_pets = match common_pets {
+            Some(mut earlier_pets) => {
+                intersect(&mut earlier_pets, &pets);
+                Some(earlier_pets)
+            }
+            None => Some(pets),
+        };
+    }
+    Ok(common_pets.unwrap_or_default())
+}
+
+/// Finds the animals in these blocks that have a property.
+async fn pets_with_property<S: Sql>(
+    connection: &mut S,
+    property: &Property,
+    blocks: &[i64],
+) -> Result<Blocks, S::Error> {
+    let (Some(&first), Some(&last)) = (blocks.first(), blocks.last()) else {
+        return Ok(Blocks::new());
+    };
+    let sets = property
+        .values
+        .iter()
+        .map(set_of_filter)
+        .chain(property.categories.iter().map(|&id| set_of_category(id)));
+    let values = sets.map(|set| values![set, first, last + 1]).collect();
+    let mut pets = union_of_sets::<S>(connection.rows_each(PETS_IN_SET, values).await?)?;
+    if let Some(dates) = &property.dates {
+        let range = WordRange::from_dates(dates);
+        unite(
+            &mut pets,
+            range.find_pets(connection, blocks, |_| true).await?,
+        );
+    }
+    Ok(pets)
 }
 
 /// Finds the animals in these blocks that have one of the values.

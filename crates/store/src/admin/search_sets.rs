@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Parameter, Sql, SqlFuture, Values, fields, values,
+    Parameter, Sql, SqlFuture, Values, fields, search_rebuild, values,
     word_blocks::{self, EntryChanges, EntryKey, block_of, low_bits},
     word_rows,
 };
@@ -37,8 +37,6 @@ const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT * 
         WHERE id > (SELECT merged FROM search_state) AND id <= (SELECT last FROM search_state)
     ) AS unmerged LIMIT $1) AS counted";
 
-/// Lets merges wait for each other.
-const COUNT_MERGE: &str = "UPDATE search_state SET merges = merges + 1";
 /// Takes the changes of 64 animals.
 const TAKE_CHANGES: &str = "DELETE FROM value_changes WHERE pet_id IN (
         SELECT DISTINCT pet_id FROM value_changes ORDER BY pet_id LIMIT 64)
@@ -70,7 +68,9 @@ pub fn is_due<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, 
             .await?;
         let pet_count: i64 = row.value(0)?;
         let byte_count: i64 = row.value(1)?;
-        Ok(pet_count > few || byte_count >> 9 > few)
+        Ok(pet_count > few
+            || byte_count >> 9 > few
+            || (few == 0 && search_rebuild::has_other_merges(connection).await?))
     }
     .boxed()
 }
@@ -85,9 +85,11 @@ type PetsToMerge = BTreeMap<i64, bool>;
 /// with a later state. So the animal leaves the sets of all its changes, and joins the sets of its
 /// present state, which cannot be older than the changes. A change without a name left the name as it
 /// was.
-pub fn merge<'t, S: Sql>(connection: &'t mut S, (): &'t ()) -> SqlFuture<'t, S, bool> {
+///
+/// `few` is as in [`is_due`]; once a minute, it is 0.
+pub fn merge<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, S, bool> {
     async move {
-        connection.execute(COUNT_MERGE, &[]).await?;
+        search_rebuild::begin_merge(connection, *few == 0).await?;
         let fields = fields::read_fields(connection).await?;
         let mut changes = SetChanges::default();
         let mut pet_count = 0;
@@ -345,10 +347,11 @@ fn sets_of_values<'p>(
     category: i64,
     values: &'p FieldValues,
 ) -> impl Iterator<Item = i64> + 'p {
-    let value_sets = values.iter().filter_map(|(name, value)| {
-        let field = fields.find(name)?;
-        let key = field.kind.key(field.is_unique, value)?;
-        Some(set_of_value(name, &key))
+    let value_sets = values.iter().flat_map(|(name, value)| {
+        let keys = fields.find(name).map_or_else(Vec::new, |field| {
+            field.kind.search_keys(field.is_unique, value)
+        });
+        keys.into_iter().map(|key| set_of_value(name, &key))
     });
     iter::once(set_of_category(category)).chain(value_sets)
 }

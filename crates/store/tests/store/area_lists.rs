@@ -97,9 +97,9 @@ fn expected(
                 .name
                 .as_ref()
                 .is_none_or(|name| name.finds(pet.name.as_str()))
-            && sought
-                .as_ref()
-                .is_none_or(|sought| sought.matches(pet.id, &pet.name, &pet.fields))
+            && sought.as_ref().is_none_or(|sought| {
+                sought.matches(pet.id, pet.category_id, &pet.name, &pet.fields)
+            })
             && query.after.is_none_or(|after| place(pet.id) > place(after))
     };
     let mut found: Vec<_> = all.iter().filter(matching).cloned().collect();

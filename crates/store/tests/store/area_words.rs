@@ -18,7 +18,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 
 use crate::area_lists::{expect_walk, limit};
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 10] = [
     "Max",
     "",
     "Old Max II",
@@ -26,8 +26,11 @@ const NAMES: [&str; 7] = [
     "max 7",
     "Maine Coon",
     "O'Black",
+    "Müller",
+    "Bjoern Øst",
+    "大黄狗",
 ];
-const VALUES: [(&str, &str); 17] = [
+const VALUES: [(&str, &str); 19] = [
     ("sex", "Male"),
     ("sex", "Female"),
     ("size", "Small"),
@@ -38,6 +41,8 @@ const VALUES: [(&str, &str); 17] = [
     ("colour", "*"),
     ("breed", "Maine Coon"),
     ("breed", "Max"),
+    ("breed", "Łajka"),
+    ("breed", "柴犬"),
     ("born", "1960-02-29"),
     ("born", "1963-03-01"),
     ("born", "1964-02-28"),
@@ -46,7 +51,7 @@ const VALUES: [(&str, &str); 17] = [
     ("microchip", "Max"),
     ("microchip", "7"),
 ];
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 29] = [
     "max",
     "MA",
     "m",
@@ -69,6 +74,13 @@ const WORDS: [&str; 22] = [
     "small",
     "ii",
     "andwhite",
+    "mueller",
+    "muller",
+    "bjö",
+    "oest",
+    "狗",
+    "犬",
+    "laj",
 ];
 
 fn given(values: &[(&str, &str)]) -> FieldPatch {
@@ -130,6 +142,8 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
     let status = random
         .random_bool(0.3)
         .then(|| *PetStatus::ALL.choose(random).unwrap());
+    // A query for animals on offer has no status, and finds none that are withdrawn.
+    let is_on_offer = status.is_none() && random.random_bool(0.2);
     PetQuery {
         status,
         category_id: random.random_bool(0.2).then(|| random.random_range(0..3)),
@@ -139,8 +153,8 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
         phrase: Some(phrase).filter(|_| random.random_bool(0.8)),
         dates: Some(dates).filter(|_| random.random_bool(0.3)),
         values: Vec::from_iter(Some(filter).filter(|_| random.random_bool(0.2))),
-        is_on_offer: random.random_bool(0.2),
-        is_withdrawn: random.random_bool(0.2),
+        is_on_offer,
+        is_withdrawn: !is_on_offer && random.random_bool(0.2),
         newest_first: random.random_bool(0.5),
         limit: limit(random.random_range(1..6)),
         ..PetQuery::default()

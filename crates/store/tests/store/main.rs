@@ -24,6 +24,7 @@ mod journal;
 mod labels;
 mod large_pages;
 mod retries;
+mod spellings;
 mod sqlite;
 mod sqlite_area;
 mod sqlite_check;

@@ -16,7 +16,7 @@ use crate::{
     postgres::{fresh, open},
     postgres_cluster::{connect, fresh_url},
     retries::named as named_request,
-    twins,
+    spellings, twins,
 };
 
 /// A database with the schema before the store area.
@@ -207,10 +207,11 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
 async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
     let (store, url) = fresh().await;
     twins::fill_from_spreadsheet(&store).await;
-    // The step changes no table, so it can run again. The next one adds a column.
+    // The steps after it add columns.
     let before = [
         twins::BEFORE_OF_SPREADSHEET,
         "ALTER TABLE profile DROP COLUMN time_zone",
+        spellings::BEFORE,
         "UPDATE petstore_schema SET version = 33",
     ];
     connect(&url)
@@ -247,6 +248,19 @@ async fn the_migration_removes_the_same_characters_from_unique_values_as_the_ser
         let expected = compact_key(format!("{}n{key}", at + 1));
         assert_eq!(row.get::<_, String>(0), expected, "{:x}", at * 64);
     }
+}
+
+#[tokio::test]
+async fn names_are_found_in_all_spellings_after_the_migration_and_after_a_step_back() {
+    let (store, url) = fresh().await;
+    spellings::fill(&store).await;
+    let hand = connect(&url).await;
+    let before = [spellings::BEFORE, "UPDATE petstore_schema SET version = 35"];
+    hand.batch_execute(&before.join(";")).await.unwrap();
+    let migrated = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    spellings::expect_all(&migrated, &url).await;
+    hand.batch_execute(spellings::MERGED_BEFORE).await.unwrap();
+    spellings::expect_all(&migrated, &url).await;
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The migration of unique values in SQLite.
+//! The migrations of unique values and of the search in SQLite.
 
 use petstore_domain::store_area;
 use rusqlite::{
@@ -6,7 +6,7 @@ use rusqlite::{
     functions::{Context, FunctionFlags},
 };
 
-use crate::{sqlite::fresh, twins};
+use crate::{spellings, sqlite::fresh, twins};
 
 #[tokio::test]
 async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
@@ -41,4 +41,19 @@ async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
     hand.execute_batch(&[twins::BEFORE_OF_SPREADSHEET, step].join(";"))
         .unwrap();
     twins::expect_one_chip(&store, &format!("sqlite:{}", path.display())).await;
+}
+
+#[tokio::test]
+async fn names_are_found_in_all_spellings_after_the_migration_and_after_a_step_back() {
+    let (store, directory) = fresh();
+    let path = directory.path().join("petstore.db");
+    let url = format!("sqlite:{}", path.display());
+    spellings::fill(&store).await;
+    let hand = Connection::open(&path).unwrap();
+    let step = include_str!("../../../store-sqlite/migrations/0039_spellings.sql");
+    hand.execute_batch(&[spellings::BEFORE, step].join(";"))
+        .unwrap();
+    spellings::expect_all(&store, &url).await;
+    hand.execute_batch(spellings::MERGED_BEFORE).unwrap();
+    spellings::expect_all(&store, &url).await;
 }

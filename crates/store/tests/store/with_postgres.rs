@@ -35,6 +35,7 @@ mod postgres_once;
 mod postgres_tls;
 mod postgres_webhooks;
 mod retries;
+mod spellings;
 mod staff;
 mod suite;
 mod test_messages;

@@ -54,6 +54,12 @@ async fn one_search_finds_words_of_names_and_public_values_labels_and_numbers() 
             ("q=coon+luna", vec![1]),
             ("q=wellen", vec![3]),
             ("q=bird", vec![3]),
+            ("q=dogs", vec![2]),
+            ("q=black+cats", vec![1]),
+            // Under a year on 1 December 2026.
+            ("q=puppies", vec![2]),
+            ("q=kitten", vec![]),
+            ("q=Katzen", vec![1]),
             ("q=%233", vec![3]),
             ("q=sunshine", vec![]),
             ("q=oon", vec![]),
@@ -103,6 +109,44 @@ async fn one_search_finds_words_of_names_and_public_values_labels_and_numbers() 
             );
         }
     }
+}
+
+#[tokio::test]
+async fn a_search_shows_what_it_understood_with_a_link_to_the_search_without_it() {
+    let street = animals().await;
+    street.add("Kitten", &[("species", "Dog")]).await;
+    let page = street.get("/?q=black+puppies").await.expect(200);
+    let chips = page.between("<ul class=\"chosen\"", "</ul>");
+    let link = "<a href=\"/?q=black\"><span class=\"hidden\">Take off </span><bdi>Dog · under 1 year</bdi>";
+    assert!(chips.contains(link), "{chips}");
+    let page = street.get("/?q=cat").await.expect(200);
+    let chips = page.between("<ul class=\"chosen\"", "</ul>");
+    assert!(
+        chips.contains("<a href=\"/\"><span class=\"hidden\">Take off </span><bdi>Cat</bdi>"),
+        "{chips}"
+    );
+    // Only words that mean something have such a link.
+    let page = street.get("/?q=luna").await.expect(200);
+    let chips = page.between("<ul class=\"chosen\"", "</ul>");
+    assert_eq!(chips.matches("<li>").count(), 1, "{chips}");
+}
+
+#[tokio::test]
+async fn the_animal_with_the_name_comes_before_those_that_the_word_means() {
+    let street = Street::open().await;
+    street.add("Kater Karlo", &[("species", "Dog")]).await;
+    for name in ["Tom", "Tim"] {
+        let values = [("species", "Cat"), ("sex", "Male")];
+        street.add(name, &values).await;
+    }
+    let page = street.get("/?q=Kater").await.expect(200);
+    let cards = page.between("<main", "</main>");
+    let ids: Vec<_> = cards
+        .split("<a href=\"/animals/")
+        .skip(1)
+        .map(|card| &card[..1])
+        .collect();
+    assert_eq!(ids, ["1", "3", "2"]);
 }
 
 #[tokio::test]

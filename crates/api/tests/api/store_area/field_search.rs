@@ -145,6 +145,16 @@ async fn animals_are_found_by_words_of_names_values_and_labels_with_every_other_
         assert_eq!(found(&store, &format!("q={q}")).await, [luna], "{q}");
     }
     assert_eq!(found(&store, "q=black").await, [luna, rex]);
+    for (q, expected) in [
+        ("dogs", rex),
+        ("black+cats", luna),
+        ("schwarz+cats", 0),
+        ("Hunde", rex),
+        ("spotted", 0),
+    ] {
+        let expected: Vec<i64> = Some(expected).into_iter().filter(|id| *id != 0).collect();
+        assert_eq!(found(&store, &format!("q={q}")).await, expected, "{q}");
+    }
     assert_eq!(found(&store, "q=tan+m").await, [rex]);
     assert_eq!(found(&store, "q=black&field.gender=m").await, [rex]);
     assert_eq!(found(&store, "q=black&categoryId=99").await, [0_i64; 0]);

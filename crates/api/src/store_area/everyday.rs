@@ -1,0 +1,34 @@
+//! The everyday words of a search for animals.
+
+use petstore_domain::{
+    Limit,
+    store_area::{FieldSet, Phrase},
+};
+use petstore_languages::everyday::{self, Vocabulary, has_general_words};
+use petstore_store::StoreError;
+
+use super::shared::StoreArea;
+
+/// Gives the words of a phrase their everyday meaning. Only words that can mean a kind of animals need a read of the
+/// fields and the first categories.
+pub(super) async fn understand(area: &StoreArea, phrase: Phrase) -> Result<Phrase, StoreError> {
+    let app = &area.app;
+    let facts = area
+        .known_facts
+        .read(&app.reading.store, &*app.clock, &area.store_options)
+        .await?;
+    let mut fields = FieldSet::default();
+    let mut categories = Vec::new();
+    if has_general_words(&phrase) {
+        fields = app.store.fields().await?;
+        let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+        (categories, _) = app.store.list_categories(None, limit).await?;
+    }
+    let vocabulary = Vocabulary {
+        fields: &fields,
+        categories: &categories,
+        language: facts.language().value,
+        today: facts.day_of(app.clock.now()),
+    };
+    Ok(everyday::understand(phrase, &vocabulary).phrase)
+}
