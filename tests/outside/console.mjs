@@ -112,7 +112,7 @@ async function aDay(at, hand, which) {
   await press(at, "#reserve summary", hand);
   await fill(at, "#reference", "T-7", hand);
   await submit(at, "#work button[value=reserve]", hand);
-  await says(at, "Reserved as order");
+  await says(at, "Reserved (order");
   assert.equal(await text(at, ".head .badge"), "Reserved");
   done(at, "reserve");
 
@@ -128,12 +128,12 @@ async function aDay(at, hand, which) {
   await says(at, "The reservation is cancelled.");
   done(at, "cancel");
   await submit(at, "#work button[value=sell]", hand);
-  await says(at, "Sold as order");
+  await says(at, "Sold (order");
   done(at, "sell");
   await press(at, "#work details summary", hand);
   await fill(at, "#reason", "It bites", hand);
   await submit(at, "#work button[formaction$=return]", hand);
-  await says(at, "Taken back.");
+  await says(at, "Returned.");
   done(at, "take back");
   assert((await text(at, ".history")).includes("Reason: It bites"));
 
@@ -147,7 +147,7 @@ async function aDay(at, hand, which) {
   await press(at, "details.card summary", hand);
   await choose(at, "#why", "mistake", hand);
   await submit(at, "form[action$=withdraw] button", hand);
-  await says(at, "Withdrawn.");
+  await says(at, "The animal is no longer in any list.");
   done(at, "withdraw");
   await submit(at, "form[action$=restore] button", hand);
   await says(at, "Restored.");
@@ -230,7 +230,7 @@ async function theManager(anna) {
   await confirm(anna, "form[action$=disable] button");
   await says(anna, "Nothing more is sent to it.");
   await submit(anna, "form[action$=resume] button");
-  await says(anna, "It is enabled.");
+  await says(anna, "The webhook is enabled.");
   await press(anna, "details summary");
   await confirm(anna, "form[action$=delete] button");
   await says(anna, "Deleted.");
@@ -301,11 +301,11 @@ async function twoAtOnce(anna, ben) {
   await other.page.focus("#until");
   await ben.page.bringToFront();
   await submit(ben, "#work button[value=sell]");
-  await says(ben, "Sold as order");
+  await says(ben, "Sold (order");
   await other.page.bringToFront();
   await other.page.waitForSelector("#news:not([hidden])");
   await submit(other, "#work button[value=sell]");
-  await says(other, "It is sold already.");
+  await says(other, "It is already sold.");
   await measure(other, undefined, "an animal that was sold in another tab");
   await other.page.close();
   await ben.page.bringToFront();
@@ -428,7 +428,7 @@ async function printed(at, order) {
   await at.page.emulateMediaType("print");
   const paper = await text(at, "body");
   for (const part of [/Order \d+/, /Signature/, /Rex|Max|Mia|Moe|Luna|Nala|Simba|Fluffy|Pip/]) assert.match(paper, part);
-  assert.doesNotMatch(paper, /Sign out|Settings|Take it back|Cancel the reservation|Print/);
+  assert.doesNotMatch(paper, /Sign out|Settings|Record a return|Cancel the reservation|Print/);
   await at.page.emulateMediaType();
   console.log("A printed order has what the customer needs, and no menu and no button.");
 }

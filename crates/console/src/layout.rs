@@ -234,7 +234,7 @@ fn bar(frame: &Frame<'_>) -> Markup {
                 ul {
                     (menu_entries(frame))
                     @if let Some(url) = frame.window {
-                        li { a href=(url) { (texts().web_site) } }
+                        li { a href=(url) { (texts().website) } }
                     }
                 }
             }

@@ -116,7 +116,8 @@ impl Interface for Console {
         _: Duration,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        let visitor = origin::visitor(&self.settings, client, request)?;
+        let visitor = origin::visitor(&self.settings, client, request)
+            .inspect_err(|error| self.warn_of_foreign_host(error, request))?;
         let (route, [parameter, _]) = match pages::route(&request.method, request.uri.path()) {
             Ok(route) => route,
             Err(error) => {
@@ -240,6 +241,14 @@ impl Console {
             visitor,
             now: times::truncate_to_milliseconds(self.app.clock.now()),
         })
+    }
+
+    /// Warns in the log of a request that was rejected because the console is not at its host.
+    fn warn_of_foreign_host(&self, error: &ApiError, request: &Parts) {
+        if error.problem() == Problem::InvalidRequest {
+            let now = self.app.clock.instant();
+            origin::warn_of_foreign_host(&self.edge, now, &self.settings, request);
+        }
     }
 
     /// Rejects a form that another site sends, with 403, and warns of it in the log.

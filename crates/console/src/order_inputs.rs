@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use maud::Markup;
-use petstore_domain::store_area::{Contact, Currency, Decimal, Order, OrderPatch, Patch, Text};
+use petstore_domain::store_area::{
+    Contact, Currency, Decimal, Order, OrderPatch, OrderStatus, Patch, Text,
+};
 use petstore_languages::{amount, console::Label, console_texts as texts};
 
 use super::{
@@ -13,6 +15,9 @@ use super::{
     visit::Form,
     wording,
 };
+
+/// The name of the input for the contact.
+const CONTACT: &str = "contact";
 
 /// The name of the input for the price.
 pub(super) const PRICE: &str = "price";
@@ -39,7 +44,7 @@ pub(super) struct OrderInput {
 /// All members of an order that people fill in, in the order of the pages.
 pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
-        name: "contact",
+        name: CONTACT,
         label: |texts| texts.contact,
         hint: |_, contact_retention| Some(texts().contact_hint(wording::days(contact_retention))),
         is_detail: false,
@@ -111,15 +116,26 @@ pub(super) enum OrderForm<'a> {
     New {
         /// The beginning of the identifiers of the inputs, because a page can have two such forms.
         id_prefix: &'a str,
+        /// The status that the order will have.
+        status: OrderStatus,
     },
-    /// The form of an order that exists.
-    Present,
+    /// The form of an order that exists, in this status.
+    Present(OrderStatus),
 }
 
 impl OrderInput {
     /// Returns the label, in the language of the request.
     pub(super) fn label(&self) -> &'static str {
         (self.label)(texts())
+    }
+
+    /// Returns the label for an order in this status: people who have reserved an animal do not have it yet.
+    pub(super) fn label_in(&self, status: OrderStatus) -> &'static str {
+        if self.name == CONTACT {
+            texts().contact_of(status)
+        } else {
+            self.label()
+        }
     }
 
     /// Returns the stored value, if the member of the staff may see it.
@@ -148,15 +164,17 @@ impl OrderInput {
         errors: &Errors,
         order_form: OrderForm<'_>,
     ) -> Markup {
-        let (is_new, id_prefix) = match order_form {
-            OrderForm::New { id_prefix } => (true, id_prefix),
-            OrderForm::Present => (false, ""),
+        let (is_new, id_prefix, status) = match order_form {
+            OrderForm::New { id_prefix, status } => (true, id_prefix, status),
+            OrderForm::Present(status) => (false, "", status),
         };
         let label_with_currency = match desk.currency() {
             Some(currency) if self.name == PRICE => Some(wording::price_in(currency)),
             _ => None,
         };
-        let label = label_with_currency.as_deref().unwrap_or(self.label());
+        let label = label_with_currency
+            .as_deref()
+            .unwrap_or(self.label_in(status));
         let hint = (self.hint)(is_new, desk.app().keep_contacts);
 
         let mut input = Input::from_form(self.name, label, form, errors);

@@ -146,3 +146,24 @@ pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor,
          forward the host with its port (nginx: proxy_set_header Host $http_host)"
     );
 }
+
+/// Writes to the log, from time to time, that a request was for a host at which the console is not. The people who see
+/// the page about it cannot correct the cause.
+pub(super) fn warn_of_foreign_host(
+    edge: &Edge,
+    now: Instant,
+    settings: &ConsoleSettings,
+    request: &Parts,
+) {
+    let Some(left_out) = edge.lines_of_foreign_hosts.line(now) else {
+        return;
+    };
+    let console_url = settings.url.as_ref().map(Origin::as_str);
+    warn!(
+        request_for = request::host(request),
+        console_url,
+        left_out,
+        "a request was rejected because the console is at another host; if it is for the console, set \
+         --console-url, and the proxy must forward the host with its port (nginx: proxy_set_header Host $http_host)"
+    );
+}

@@ -126,10 +126,13 @@ impl StoreInput {
             return Some(texts().nameless(texts().site, window_texts().no_store));
         }
         let fallback = self.fallback_value(facts)?;
-        let value = markup::readable(fallback.value.unwrap_or(texts().nothing), SHORT_LENGTH);
+        let Some(value) = fallback.value else {
+            return Some(texts().no_currency.to_owned());
+        };
+        let value = markup::readable(value, SHORT_LENGTH);
         match fallback.source {
             Source::Profile => None,
-            Source::Option => Some(texts().option_counts(fallback.option, &value)),
+            Source::Option => Some(texts().operator_value(&value)),
             Source::Default => Some(texts().default_is(&value)),
         }
     }
@@ -140,33 +143,27 @@ impl StoreInput {
             "name" => Some(Fallback {
                 source: facts.name().source,
                 value: facts.name().value,
-                option: "--store-name",
             }),
             "kind" if facts.profile.kind.is_none() => Some(Fallback {
                 source: Source::Default,
                 value: Some(texts().store_kind(StoreKind::Shop)),
-                option: "",
             }),
             "language" => Some(Fallback {
                 source: facts.language().source,
                 value: Some(name_of(facts.language().value)),
-                option: "--language",
             }),
             "currency" => Some(Fallback {
                 source: facts.currency().source,
                 value: facts.currency().value.map(Currency::as_str),
-                option: "--currency",
             }),
             "timeZone" => Some(Fallback {
                 source: facts.time_zone().source,
                 value: Some(facts.time_zone().value.map_or("UTC", StoreTimeZone::as_str)),
-                option: "--time-zone",
             }),
             "email" | "telephone" | "contactPage" => match facts.contact().value {
                 Some(Contact::Url(url)) => Some(Fallback {
                     source: Source::Option,
                     value: Some(url.display_text()),
-                    option: "--store-contact",
                 }),
                 _ => None,
             },
@@ -199,9 +196,8 @@ impl StoreInput {
 /// A value that is in force because of an option or a default.
 struct Fallback<'f> {
     source: Source,
+    /// The value; `None` for a currency that nobody has set.
     value: Option<&'f str>,
-    /// The name of the option.
-    option: &'static str,
 }
 
 /// Returns the name of the input for the label of a link, and of the input for its URL: `store.link1.label` and

@@ -2,6 +2,8 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+use std::borrow::Cow;
+
 use maud::Markup;
 use petstore_domain::{
     PetStatus, Problem, Role, Scope,
@@ -29,7 +31,7 @@ texts! {
     add;
     orders;
     activity;
-    web_site;
+    website;
     public_page;
     settings;
     categories;
@@ -113,6 +115,8 @@ texts! {
     sell;
     sell_now;
     cancel_reservation;
+    /// Opens the form in which an animal that was sold comes back.
+    take_back_more;
     take_back;
     take_back_hint;
     sold_without_order;
@@ -185,8 +189,8 @@ texts! {
     undone_without;
     status(status: PetStatus) -> &'static str;
     withdrawn;
-    /// Behind a number of them.
-    departures;
+    /// A status of one animal, such as "Reserved", below a number of animals.
+    status_below(count: u64, status: &'static str) -> Cow<'static, str>;
     overdue;
     order_status(status: OrderStatus) -> &'static str;
     reason(reason: WithdrawalReason) -> &'static str;
@@ -222,6 +226,8 @@ texts! {
     /// Who changed an animal last.
     changed_by(name: &str) -> String;
     is_withdrawn;
+    /// The question before a withdrawal that has more effects.
+    withdraw_animal(name: &str) -> String;
     has_no_reservation;
     is_gone;
     is_reserved(order: i64) -> String;
@@ -287,13 +293,19 @@ texts! {
     field_in_use;
     too_many_fields;
     field_changed;
-    /// The effect on the animals with a choice that is taken off. `None` if they were not counted, and
-    /// more than `most` were not.
-    choice_in_use(count: usize, most: usize, shown: &str) -> String;
-    /// The values that become visible with a field. `has_more` if not all animals were looked at.
+    /// The questions before a change of a field that has one effect on animals.
+    delete_choice(choice: &str) -> String;
+    show_field(label: &str) -> String;
+    /// The question before a change of a field that has several effects on animals.
+    change_field(label: &str) -> String;
+    /// The effect on the animals with a choice that is deleted. At most `most` animals were counted.
+    choice_in_use(count: usize, most: usize, choice: &str) -> String;
+    /// The number of animals with a value that becomes visible. `has_more` if not all animals were looked at.
     becomes_public(count: usize, has_more: bool) -> String;
     /// The name of a kind, and what to type for a value of it.
     kind(kind: FieldKind) -> (&'static str, &'static str);
+    /// An animal with its number, within a sentence.
+    animal_with_number(name: &str, number: i64) -> String;
     /// Another animal has the value of a unique field: what it is called, and the field.
     value_taken(label: &str, other: &str) -> String;
     other_new;
@@ -320,6 +332,8 @@ texts! {
     /// In place of `nothing_found`, above links to the lists of other statuses that have some.
     none_here;
     nothing_found_hint;
+    /// In place of `nothing_found`, if nothing was typed.
+    none_match;
     search_orders(typed: &str) -> String;
     select_all;
     skip_list;
@@ -334,7 +348,6 @@ texts! {
     field_of_animals;
     choose_field;
     field_missing;
-    withdraw_several;
     cancel_reservations;
     clear;
     /// A filter of the list.
@@ -412,6 +425,8 @@ texts! {
     // Orders.
     price;
     contact;
+    /// The label of the contact of an order in this status.
+    contact_of(status: OrderStatus) -> &'static str;
     contact_hint(days: u64) -> String;
     no_order_found_hint(days: u64) -> String;
     only_newest(searched: usize) -> String;
@@ -500,8 +515,6 @@ texts! {
     name_it;
     rename_category(old: &str, new: &str) -> String;
     name_category(id: i64, label: &str) -> String;
-    /// A category in the history, which goes on to show the number if the name changes.
-    category_now(id: i64, label: &str) -> String;
     category_has(count: usize) -> String;
     label_taken(label: &str, id: i64) -> String;
     cancels(order: i64) -> String;
@@ -816,12 +829,12 @@ texts! {
     remove_logo;
     logo_removed_effect;
     as_shown;
-    see_web_site;
-    /// In place of a value that is not there.
-    nothing;
-    option_counts(option: &str, value: &str) -> String;
-    /// What the console and the web site show while the store has no name.
-    nameless(console: &str, web_site: &str) -> String;
+    see_website;
+    /// The value that the operator has set, which is in force without one of the store.
+    operator_value(value: &str) -> String;
+    no_currency;
+    /// What the console and the website show while the store has no name.
+    nameless(console: &str, website: &str) -> String;
     default_is(value: &str) -> String;
     store;
     change_store;

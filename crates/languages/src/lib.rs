@@ -176,7 +176,7 @@ pub fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
 
 /// Returns the label of the price in a shelter, unless somebody has changed it: orders have an adoption fee, and a page
 /// has one word for it.
-pub(crate) fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
+pub fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
     if !field.is_price() || store_kind() != StoreKind::Shelter {
         return None;
     }

@@ -66,6 +66,8 @@ texts! {
     previous_photo;
     next_photo;
     similar;
+    /// Above other animals, where a search finds none.
+    perhaps;
     newest;
     new;
     one_year;

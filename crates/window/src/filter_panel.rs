@@ -133,10 +133,13 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Returns a parameter of the filter in words.
+    /// Returns a parameter of the filter in words. The text of a search has no label.
     ///
     /// Example: `field.size=Small` is `Size: Small`.
     pub(super) fn parameter_text(&self, parameter: &Parameter) -> String {
+        if parameter.name == "q" {
+            return self.value_text(parameter);
+        }
         let label = match offered_field(&parameter.name, self.list_page.fields) {
             Some(field) => label_of(field),
             None => parameter_label(&parameter.name).to_owned(),
@@ -408,7 +411,6 @@ fn parameter_label(name: &str) -> &'static str {
     match name {
         "age" => texts().age,
         "name" => texts().name,
-        "q" => texts().search,
         _ => texts().kind,
     }
 }

@@ -27,8 +27,10 @@ pub(super) async fn section(
 ) -> Result<Markup, ApiError> {
     let title = if filter.is_empty() {
         texts().newest
-    } else {
+    } else if excluded_id.is_some() {
         texts().similar
+    } else {
+        texts().perhaps
     };
 
     let cache_key = filter.parameters();

@@ -103,7 +103,7 @@ export async function passkeys(manager) {
   console.log("A passkey that counts backwards signs in, and the audit trail has both counts.");
 
   await manager.page.goto(`${origin}/account/passkeys`);
-  await has(manager, "There are no passkeys at this address.");
+  await has(manager, "Passkeys are not set up for this address.");
   const refusal = await cleo.page.evaluate(() =>
     navigator.credentials.get({ publicKey: { challenge: new Uint8Array(32), rpId: "shop.example" } }).catch(({ name }) => name));
   assert.equal(refusal, "SecurityError");

@@ -104,7 +104,7 @@ async function manyAnimals(ben) {
   await page.goto(`${origin}/animals?q=Pip+6&status=all`);
   await press(ben, "[data-all]");
   await leadsTo(ben, "button[value=sell]", 200, "an animal in the way");
-  await says(ben, "It is sold already.");
+  await says(ben, "It is already sold.");
   await page.goto(animal);
   for (let times = 0; times < 11; times += 1) {
     await press(ben, "#work details summary");

@@ -248,7 +248,7 @@ async function tooMany(at) {
   await add(at, "Many");
   const all = await pictures(at, 25);
   await choose(at, all);
-  await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("20 photos fit. Not sent (5): "));
+  await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("An animal can have up to 20 photos. Not sent (5): "));
   await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("20 photos added."));
   assert.equal(await shown(at), 20);
   assert.match(await text(at, "#shown"), /20 of 20 photos\. Delete one to add another\./);
@@ -273,7 +273,7 @@ async function signedOut(at) {
   await away(at);
   await at.page.waitForFunction(() => document.getElementById("news").dataset.shown === "out");
   await choose(at, await pictures(at, 1, 700, 500));
-  await rowsSay(at, 1, "You are signed out. Sign in in another tab");
+  await rowsSay(at, 1, "You are signed out. Sign in from another tab");
   await otherTab(at, (other) => signIn(other, "Anna"));
   await press(at, ".uploads button");
   await rowsSay(at, 1, "Another member is signed in now.");

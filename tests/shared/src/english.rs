@@ -31,12 +31,15 @@ fn words_of(language: Language) -> BTreeSet<String> {
     found
 }
 
+/// The word of the addresses that pages and feeds show in every language.
+const WORD_OF_ADDRESSES: &str = "animals";
+
 /// The words that English texts have, and those of another language do not.
 pub fn english_words(other: Language) -> BTreeSet<String> {
     let of_other = words_of(other);
     words_of(Language::English)
         .into_iter()
-        .filter(|word| !of_other.contains(word))
+        .filter(|word| !of_other.contains(word) && word != WORD_OF_ADDRESSES)
         .collect()
 }
 

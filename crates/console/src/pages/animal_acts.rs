@@ -135,7 +135,7 @@ async fn lost_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, Api
             (reason)
             " " (placed_by) " " (markup::time(order.created_at, desk.visit.now)) "."
             @if let Some(contact) = order_rows::contact(desk, &order) {
-                " " (texts().contact) (window_texts().colon) (markup::text(contact, LONG_LENGTH)) "."
+                " " (texts().contact_of(order.status)) (window_texts().colon) (markup::text(contact, LONG_LENGTH)) "."
             }
         }
         @if !typed_values.is_empty() {
@@ -219,7 +219,7 @@ async fn ask_to_cancel_order(
 ) -> Result<Option<Reply>, ApiError> {
     let pet_name = markup::plain_name(pet.name.as_str());
     let question = Question {
-        title: texts().really(texts().withdraw, &pet_name),
+        title: texts().withdraw_animal(&pet_name),
         effects: vec![texts().cancels(order_id.get())],
         yes: texts().withdraw,
         back: &format!("/animals/{}", desk.visit.parameter),

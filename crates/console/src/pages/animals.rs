@@ -250,8 +250,12 @@ async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Ma
     Ok(html! {
         div.card.empty {
             @if links.is_empty() {
-                strong { (texts().nothing_found) }
-                p { (texts().nothing_found_hint) }
+                @if text.is_empty() {
+                    strong { (texts().none_match) }
+                } @else {
+                    strong { (texts().nothing_found) }
+                    p { (texts().nothing_found_hint) }
+                }
             } @else {
                 strong { (texts().none_here) }
                 @for link in links { p { (link) } }

@@ -67,9 +67,10 @@ impl NotDone {
     }
 }
 
-/// Returns the name by which a message knows an animal, such as `Rex (7)`.
+/// Returns the name by which a message knows an animal, such as `Rex (number 7)`.
 pub(super) fn called(pet: &StorePet) -> String {
-    format!("{} ({})", markup::plain_name(pet.name.as_str()), pet.id)
+    let name = markup::plain_name(pet.name.as_str());
+    texts().animal_with_number(&name, pet.id.get())
 }
 
 impl Desk<'_> {

@@ -207,13 +207,11 @@ fn field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSe
     names
 }
 
-/// Returns the number of a category with its present name, if the category has one.
+/// Returns the present name of a category, or its number if it has none.
 fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     let category = schema.categories.iter().find(|category| category.id == id);
     match category {
-        Some(category) => {
-            texts().category_now(id, &markup::readable(category.label.as_str(), SHORT_LENGTH))
-        }
+        Some(category) => markup::readable(category.label.as_str(), SHORT_LENGTH),
         None => id.to_string(),
     }
 }

@@ -2,18 +2,26 @@
 
 use petstore_domain::store_area::{FieldDefinition, FieldSet, PetQuery};
 
-use super::{category_names::largest_page_limit, field_form::choice_values};
+use super::{category_names::largest_page_limit, field_form::choice_values, values::label_of};
 use crate::prelude::*;
 
 /// The number of animals that are counted at most.
 const MAX_COUNT: usize = 1_000;
 
-/// Returns the effects of a change of a field, a sentence each.
+/// An effect of a change of a field on animals.
+pub(super) struct Effect {
+    /// The question before a change that has only this effect.
+    pub(super) question: String,
+    /// The effect as a sentence.
+    pub(super) sentence: String,
+}
+
+/// Returns the effects of a change of a field.
 pub(super) async fn effects_of_change(
     desk: &Desk<'_>,
     field: &FieldDefinition,
     changed_field: &FieldDefinition,
-) -> Result<Vec<String>, ApiError> {
+) -> Result<Vec<Effect>, ApiError> {
     let fields = desk.store().fields().await?;
     let mut effects = Vec::new();
     for choice in choice_values(field) {
@@ -23,13 +31,19 @@ pub(super) async fn effects_of_change(
         let count = count_pets_with_value(desk, &fields, field, choice).await?;
         if count > 0 {
             let choice_text = markup::readable(field.display_text(choice), SHORT_LENGTH);
-            effects.push(texts().choice_in_use(count, MAX_COUNT, &choice_text));
+            effects.push(Effect {
+                question: texts().delete_choice(&choice_text),
+                sentence: texts().choice_in_use(count, MAX_COUNT, &choice_text),
+            });
         }
     }
     if changed_field.is_public && !field.is_public {
         let pets = count_pets_on_offer(desk, field).await?;
         if pets.count > 0 || pets.has_more {
-            effects.push(texts().becomes_public(pets.count, pets.has_more));
+            effects.push(Effect {
+                question: texts().show_field(&label_of(field)),
+                sentence: texts().becomes_public(pets.count, pets.has_more),
+            });
         }
     }
     Ok(effects)

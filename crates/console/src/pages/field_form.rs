@@ -6,6 +6,8 @@ use petstore_domain::store_area::{
     Choices, FieldDefinition, FieldKind, FieldName, Label, search_key,
 };
 
+use petstore_languages::fee_label;
+
 use crate::prelude::*;
 
 /// The prefix of the name of the input for the label of a choice, before the value of the choice.
@@ -30,10 +32,11 @@ pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
 
 /// Returns the form that shows a field as it is. Its input for choices is empty, because it only adds choices.
 pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
+    let label = fee_label(field).unwrap_or(field.label.as_str());
     let position = field.position.to_string();
     let version = field.version.to_string();
     let members = [
-        ("label", field.label.as_str()),
+        ("label", label),
         ("kind", field.kind.as_str()),
         ("position", &*position),
         ("public", box_value(field.is_public)),
@@ -196,8 +199,14 @@ impl FieldFormReader<'_> {
         Some(field)
     }
 
-    /// Reads the label, or returns the message that it is not valid.
+    /// Reads the label, or returns the message that it is not valid. The label of the price in a shelter is not the stored
+    /// one, which stays unless somebody types another.
     fn read_label(&self) -> Result<Label, &'static str> {
+        if let Some(field) = self.present_field
+            && fee_label(field) == Some(self.form.get("label"))
+        {
+            return Ok(field.label.clone());
+        }
         forms::parse_label(self.form.get("label")).map_err(|_| texts().field_label_invalid)
     }
 

@@ -3,7 +3,7 @@
 use petstore_domain::store_area::FieldDefinition;
 use petstore_languages as languages;
 
-use super::{fields, parts::missing_page};
+use super::{fields, parts::missing_page, values::label_of};
 use crate::{prelude::*, staff};
 
 /// Returns the fields whose labels nobody has changed, each with its label in the language of the store. Leaves out a
@@ -20,7 +20,7 @@ async fn translated_fields(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiE
 pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let mut labels = Vec::new();
     for field in translated_fields(desk).await? {
-        labels.push(markup::readable(field.label.as_str(), SHORT_LENGTH));
+        labels.push(label_of(&field));
     }
 
     Ok(html! {

@@ -150,7 +150,7 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
     let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
     let content = html! {
-        h1 { (markup::text(field.label.as_str(), LONG_LENGTH)) }
+        h1 { bdi { (label_of(field)) } }
         (staff::settings_menu(texts().fields))
         p.muted { (texts().field_name) (window_texts().colon) (field.name.as_str()) }
         (errors.summary())
@@ -237,9 +237,13 @@ async fn ask_about_effects(
     if effects.is_empty() {
         return Ok(None);
     }
+    let title = match &*effects {
+        [only_effect] => only_effect.question.clone(),
+        _ => texts().change_field(&label_of(field)),
+    };
     let question = Question {
-        title: texts().really(texts().save, &label_of(field)),
-        effects,
+        title,
+        effects: effects.into_iter().map(|effect| effect.sentence).collect(),
         yes: texts().save,
         back: &format!("{FIELDS_PATH}/{}", field.name.as_str()),
     };

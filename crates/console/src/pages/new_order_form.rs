@@ -1,6 +1,6 @@
 //! The forms on the page of an animal that reserve it and sell it.
 
-use petstore_domain::store_area::{FieldSet, StorePet, asking_price};
+use petstore_domain::store_area::{FieldSet, OrderStatus, StorePet, asking_price};
 
 use crate::{
     merge::{self, MergedForm},
@@ -30,6 +30,14 @@ impl Act {
         match self {
             Self::Reserve => "reserve",
             Self::Sell => "sell",
+        }
+    }
+
+    /// Returns the status of the new order.
+    fn order_status(self) -> OrderStatus {
+        match self {
+            Self::Reserve => OrderStatus::Reserved,
+            Self::Sell => OrderStatus::Completed,
         }
     }
 
@@ -148,6 +156,7 @@ impl NewOrderForm<'_> {
 
         let order_form = OrderForm::New {
             id_prefix: self.id_prefix,
+            status: self.act.order_status(),
         };
         html! {
             @for input in main_inputs { (input.show(desk, form, errors, order_form)) }

@@ -96,7 +96,7 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
         dl {
             @for input in &ORDER_INPUTS {
                 @if let Some(text) = input.display_value(desk, order) {
-                    dt { (input.label()) }
+                    dt { (input.label_in(order.status)) }
                     dd {
                         (markup::text(&text, LONG_LENGTH))
                         @if input.label() == texts().contact { (call(&text)) }
@@ -165,7 +165,7 @@ pub(super) fn form(
             }
             @if is_reserved {
                 div.row {
-                    (inputs(desk, &form, errors, |input| input.name == PRICE))
+                    (inputs(desk, order, &form, errors, |input| input.name == PRICE))
                     (command_button(&path, "complete", "main", texts().sell))
                     (command_button(&path, "cancel", "", texts().cancel_reservation))
                 }
@@ -183,7 +183,7 @@ pub(super) fn form(
                     @if is_reserved {
                         (forms::day_input(form.get("until"), errors.message_for("until")))
                     }
-                    (inputs(desk, &form, errors, |input| input.name != PRICE || is_sold))
+                    (inputs(desk, order, &form, errors, |input| input.name != PRICE || is_sold))
                     div { button { (texts().save) } }
                 }
             }
@@ -204,9 +204,10 @@ fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
     fields.into_iter().collect()
 }
 
-/// Renders the inputs of an order that `is_included` selects.
+/// Renders the inputs of the form of an order that `is_included` selects.
 fn inputs(
     desk: &Desk<'_>,
+    order: &Order,
     form: &Form,
     errors: &Errors,
     is_included: impl Fn(&OrderInput) -> bool,
@@ -214,7 +215,7 @@ fn inputs(
     html! {
         @for input in &ORDER_INPUTS {
             @if is_included(input) {
-                (input.show(desk, form, errors, OrderForm::Present))
+                (input.show(desk, form, errors, OrderForm::Present(order.status)))
             }
         }
     }
@@ -230,7 +231,7 @@ fn return_part(path: &str, form: &Form, errors: &Errors) -> Markup {
     let reason = Input::from_form("reason", texts().reason_label, form, errors).make_optional();
     html! {
         details open[errors.message_for("reason").is_some()] {
-            summary { (texts().take_back) }
+            summary { (texts().take_back_more) }
             div.fields {
                 p.hint { (texts().take_back_hint) }
                 (reason.show())

@@ -121,7 +121,7 @@ fn withdraw_part(bar: &BarForm<'_>) -> Markup {
         (reason.choose(&forms::withdrawal_reason_options()))
         button.danger name="do" value="withdraw" { (texts().withdraw) }
     };
-    bar.closed_part(texts().withdraw_several, &["why"], &content)
+    bar.closed_part(texts().withdraw_more, &["why"], &content)
 }
 
 /// Returns the fields of which several animals can have the same value.

@@ -125,7 +125,7 @@ fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
                 }
             }
             @if let Some(url) = &desk.visit.console.settings.window {
-                a.button href=(url) { (texts().see_web_site) }
+                a.button href=(url) { (texts().see_website) }
             }
         }
     }

@@ -231,24 +231,27 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             (status_count(PetStatus::Available, available))
             (status_count(PetStatus::Pending, pending))
             (status_count(PetStatus::Sold, sold))
-            (count("withdrawn", &markup::badge("withdrawn", texts().departures), withdrawn))
+            (count("withdrawn", texts().withdrawn, withdrawn))
         }
     }
 }
 
 /// Renders the number of animals in a status. `None` is a number that is not known yet.
 fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
-    count(status.as_str(), &markup::status_badge(status), number)
+    count(status.as_str(), texts().status(status), number)
 }
 
 /// Renders a number of animals with a badge, as a link to the animals with this `status` in the query of their list.
-fn count(status: &str, badge: &Markup, number: Option<u64>) -> Markup {
+/// `word` is the status of one animal.
+fn count(status: &str, word: &'static str, number: Option<u64>) -> Markup {
+    // The word of a number that is not known yet is that of several animals.
+    let badge_word = texts().status_below(number.unwrap_or(u64::MAX), word);
     html! {
         li {
             a href={ "/animals?status=" (status) } {
                 @if let Some(number) = number { strong { (number) } }
                 @else { strong.muted { (texts().counting) } }
-                (badge)
+                (markup::badge(status, &badge_word))
             }
         }
     }

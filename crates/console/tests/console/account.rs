@@ -134,7 +134,7 @@ async fn of_many_sessions_the_100_that_were_used_last_are_listed() {
     );
     assert!(
         page.text
-            .contains("The 100 sessions that were used last are shown."),
+            .contains("Only the 100 most recently used sessions are shown."),
         "{page:?}"
     );
     assert!(page.text.contains("Browser 0 of Cy.") && !page.text.contains("Browser 0 of Bo."));

@@ -103,7 +103,7 @@ async fn each_number_on_the_page_today_leads_to_a_list_with_as_many_rows() {
     }
     // A customer brings a sold animal back: the list that the first page leads to offers to find it.
     let page: Page = clerk.get("/animals?q=pip+11").await.expect(200);
-    let sold = r#"href="/animals?q=pip+11&amp;status=all">Also sold ones</a>"#;
+    let sold = r#"href="/animals?q=pip+11&amp;status=all">Include sold animals</a>"#;
     assert!(page.text.contains(sold), "{page:?}");
 }
 
@@ -560,7 +560,7 @@ async fn the_activity_names_animals_and_says_what_was_replaced() {
             .get("/animals/1")
             .await
             .text
-            .contains("Reserved as order 1.")
+            .contains("Reserved (order 1).")
     );
     let form = [("version", "1"), ("until", "2026-12-31")];
     manager.post("/orders/1/change", &form).await.expect(303);

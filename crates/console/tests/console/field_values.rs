@@ -22,7 +22,7 @@ async fn a_microchip_is_found_and_refused_in_every_spelling() {
         let again = [&ANIMAL[..], &[("field.microchip", &*typed)]].concat();
         let page = clerk.post("/add", &again).await.expect(422);
         assert!(
-            page.text.contains("Luna (1) already has this value"),
+            page.text.contains("Luna (number 1) already has this value"),
             "{page:?}"
         );
     }
@@ -62,12 +62,12 @@ async fn an_amount_is_read_as_people_type_it_unless_it_has_two_meanings() {
             "12,345",
             "12,345 can mean 12345 or 12.345. Write 12345 or 12.3450.",
         ),
-        ("-5", "Price: Enter a price such as 249.00, without a minus"),
-        ("1.25.0", "Price: Enter a price"),
-        ("1,25.00", "Price: Enter a price"),
-        ("1.250,00,0", "Price: Enter a price"),
-        (",5", "Price: Enter a price"),
-        ("1,", "Price: Enter a price"),
+        ("-5", "Price: Enter an amount, such as 249.00."),
+        ("1.25.0", "Price: Enter an amount"),
+        ("1,25.00", "Price: Enter an amount"),
+        ("1.250,00,0", "Price: Enter an amount"),
+        (",5", "Price: Enter an amount"),
+        ("1,", "Price: Enter an amount"),
     ] {
         let form = [&ANIMAL[..], &[("field.price", typed)]].concat();
         let page = clerk.post("/add", &form).await.expect(422);
@@ -128,9 +128,9 @@ async fn what_was_typed_for_a_field_or_choice_that_is_gone_is_named_and_the_rest
             .await
             .expect(422);
         for part in [
-            "<a href=\"#field.eu_passport\">Eu passport was removed. What you typed: DE-12345.",
+            "<a href=\"#field.eu_passport\">The field Eu passport was removed. You typed: DE-12345.",
             "id=\"field.eu_passport\"",
-            "<a href=\"#field.coat\">Coat: Long is not a choice any more.",
+            "<a href=\"#field.coat\">Coat: Long is no longer a choice.",
         ] {
             assert!(page.text.contains(part), "{part}: {page:?}");
         }
@@ -169,8 +169,8 @@ async fn an_animal_whose_microchip_another_one_has_is_not_restored_and_the_page_
     let restore = format!("/animals/{first}/restore");
     let page = clerk.post(&restore, &[("version", "2")]).await.expect(422);
     for part in [
-        "Microchip: Luna (2) already has this value",
-        "<a href=\"/animals/2\">Show Luna (2)</a>",
+        "Microchip: Luna (number 2) already has this value",
+        "<a href=\"/animals/2\">Show Luna (number 2)</a>",
     ] {
         assert!(page.text.contains(part), "{part}: {page:?}");
     }
@@ -258,7 +258,7 @@ async fn the_history_has_the_whole_text_that_was_replaced() {
     }
     let page = clerk.get("/animals/1").await.expect(200).text;
     let whole = format!(
-        "<details><summary>The whole text before</summary><p><bdi>Shy.</bdi><br><bdi>Not with &lt;cats&gt;. {}</bdi></p>",
+        "<details><summary>Full text before the change</summary><p><bdi>Shy.</bdi><br><bdi>Not with &lt;cats&gt;. {}</bdi></p>",
         "Purrs. ".repeat(200).trim()
     );
     // A short one is shown without it.
@@ -266,5 +266,9 @@ async fn the_history_has_the_whole_text_that_was_replaced() {
         page.contains(&whole) && page.contains("<del><bdi>Calm</bdi></del>"),
         "{page}"
     );
-    assert_eq!(page.matches("The whole text before").count(), 1, "{page}");
+    assert_eq!(
+        page.matches("Full text before the change").count(),
+        1,
+        "{page}"
+    );
 }

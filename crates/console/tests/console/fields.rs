@@ -120,12 +120,12 @@ async fn a_microchip_of_another_animal_is_refused_and_what_was_typed_stays() {
     assert_eq!(page.typed("field.microchip"), "276098106012345");
     let error = page.between("id=\"field.microchip-error\"", "</p>");
     assert!(
-        error.contains("Microchip: Luna (1) already has this value"),
+        error.contains("Microchip: Luna (number 1) already has this value"),
         "{error}"
     );
     assert!(
         page.text
-            .contains("<a href=\"/animals/1\">Show Luna (1)</a>"),
+            .contains("<a href=\"/animals/1\">Show Luna (number 1)</a>"),
         "{page:?}"
     );
     let other = add(&mut clerk, &[]).await;
@@ -138,7 +138,7 @@ async fn a_microchip_of_another_animal_is_refused_and_what_was_typed_stays() {
         .between("id=\"field.microchip-error\"", "</p>")
         .to_owned();
     assert!(
-        error.contains("Microchip: Luna (1) already has this value"),
+        error.contains("Microchip: Luna (number 1) already has this value"),
         "{error}"
     );
 }
@@ -390,7 +390,9 @@ async fn a_manager_adds_changes_and_deletes_a_field() {
         .await
         .expect(422);
     assert!(
-        refused.text.contains("Animals have values of this field"),
+        refused
+            .text
+            .contains("Some animals have a value in this field"),
         "{refused:?}"
     );
     let clear = [&pet[..3], &[("field.temper", ""), ("version", "1")]].concat();
@@ -485,7 +487,10 @@ async fn a_choice_is_renamed_by_its_label_and_taken_off_only_after_a_question() 
 
     let remove = [&save(&[])[..], &[("remove", "Small"), ("choices", "XL")]].concat();
     let page = manager.post(path, &remove).await.expect(200);
-    assert!(page.text.contains("1 animal has “Tiny”."), "{page:?}");
+    assert!(
+        page.text.contains("“Tiny” is used for 1 animal."),
+        "{page:?}"
+    );
     let sure = page.hidden("sure");
     let yes = [&remove[..], &[("sure", &*sure)]].concat();
     manager.post(path, &yes).await.expect(303);
@@ -519,7 +524,7 @@ async fn a_field_is_shown_to_everybody_only_after_a_question_if_animals_have_val
     let page = manager.post(path, &public).await.expect(200);
     assert!(
         page.text
-            .contains("1 animal has a value. Everybody will see it."),
+            .contains("It is filled in for 1 animal. Everybody will be able to see it."),
         "{page:?}"
     );
     let is_public = async || {
@@ -540,7 +545,7 @@ async fn a_field_is_shown_to_everybody_only_after_a_question_if_animals_have_val
     assert!(is_public().await);
     let page = manager.get(path).await.expect(200).text;
     assert!(
-        page.contains("Show on the web site") && page.contains(">Type<"),
+        page.contains("Show on the website") && page.contains(">Type<"),
         "{page}"
     );
 }

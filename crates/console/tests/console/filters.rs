@@ -131,7 +131,7 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=8"
             ),
             (
-                "Also sold ones",
+                "Include sold animals",
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&status=all"
             ),
             ("Clear all", "/animals?sort=longest"),
@@ -170,7 +170,7 @@ async fn a_fourth_field_does_not_filter_and_the_list_says_so() {
         .expect(200)
         .text;
     assert!(
-        page.contains("At most 3 fields filter at once, so Species is left out."),
+        page.contains("You can filter by at most 3 fields at once, so Species is left out."),
         "{page}"
     );
     assert!(page.contains("<bdi>Max</bdi>"), "{page}");
@@ -310,13 +310,13 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
         ),
         (
             "q=rolf",
-            &[("q=rolf&amp;status=withdrawn", "Withdrawn: 1 animal")],
+            &[("q=rolf&amp;status=withdrawn", "Left the store: 1 animal")],
         ),
         (
             "q=rol",
             &[
                 ("q=rol&amp;status=sold", "Sold: 1 animal"),
-                ("q=rol&amp;status=withdrawn", "Withdrawn: 1 animal"),
+                ("q=rol&amp;status=withdrawn", "Left the store: 1 animal"),
             ],
         ),
         ("q=ada&status=sold", &[("q=ada", "In the store: 1 animal")]),
@@ -331,7 +331,7 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
             .expect(&page)
             .1;
         assert!(
-            said.starts_with("<strong>None here now</strong>"),
+            said.starts_with("<strong>None here at the moment</strong>"),
             "{path}: {page}"
         );
         let links: Vec<_> = links
@@ -350,7 +350,7 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
     }
     let page = clerk.get("/animals?q=nobody").await.expect(200).text;
     assert!(
-        page.contains("Check the spelling") && !page.contains("None here now"),
+        page.contains("Check the spelling") && !page.contains("None here at the moment"),
         "{page}"
     );
 }

@@ -58,6 +58,7 @@ mod several;
 mod sign_in_again;
 mod store;
 mod today;
+mod words;
 mod zone;
 
 /// The form for a new animal of a category with a number but no name, as its second button sends it:

@@ -311,14 +311,17 @@ async fn without_passwords_only_the_provider_and_a_link_let_in() {
     browser.post(&link, &[]).await.expect(404);
     let mut stranger = shop.browser();
     let page = stranger.sign_in("Ana", PASSWORD).await.expect(403);
-    assert!(page.text.contains("does not use passwords"), "{page:?}");
+    assert!(
+        page.text.contains("Passwords are not used here."),
+        "{page:?}"
+    );
     assert_eq!(shop.console.computed_hashes(), 0);
     stranger.sign_in_at(&provider, &ana()).await.expect(303);
     // The page tells a member without a password and a provider what to do.
     shop.clock.advance(Duration::from_mins(6));
     let page = browser.post("/settings/keys", &[]).await.expect(403);
     assert!(
-        page.text.contains("Ask a manager for a new link"),
+        page.text.contains("ask a manager for a new one"),
         "{page:?}"
     );
     assert!(!page.text.contains("/sign-in/provider"), "{page:?}");

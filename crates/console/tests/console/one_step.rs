@@ -54,7 +54,7 @@ async fn an_animal_that_was_marked_as_reserved_gets_an_order_in_one_step() {
         );
     }
     let page = clerk.get("/animals/1").await.expect(200);
-    assert!(page.text.contains("Reserved as order 1."), "{page:?}");
+    assert!(page.text.contains("Reserved (order 1)."), "{page:?}");
     assert_eq!(
         (pet(&shop).await.status, pet(&shop).await.order_id),
         (PetStatus::Pending, OrderId::new(1))
@@ -143,8 +143,8 @@ async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() 
     ];
     let page = clerk.post("/animals/1/withdraw", &form).await.expect(200);
     for shown in [
-        "Withdraw Rex?",
-        "Its reservation, order 1, is cancelled.",
+        "Mark Rex as having left the store?",
+        "Its reservation, order 1, will be cancelled.",
         "href=\"/animals/1\"",
         // Somebody has to call.
         "<dt>Customer</dt><dd><bdi>Ann, 030 1</bdi>",
@@ -180,7 +180,7 @@ async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() 
             .await
             .expect(200)
             .text
-            .contains("Withdrawn.")
+            .contains("The animal is no longer in any list.")
     );
     assert_eq!(order().await.status, OrderStatus::Cancelled);
     let withdrawn = pet(&shop).await.withdrawal.unwrap();

@@ -64,8 +64,8 @@ async fn a_form_that_is_sent_twice_makes_one_order_and_shows_its_message_once() 
         orders[0].expires_at.unwrap().to_string(),
         "2026-12-24T23:59:59Z"
     );
-    assert!(clerk.get(&path).await.text.contains("Reserved as order 1."));
-    assert!(!clerk.get(&path).await.text.contains("Reserved as order"));
+    assert!(clerk.get(&path).await.text.contains("Reserved (order 1)."));
+    assert!(!clerk.get(&path).await.text.contains("Reserved (order"));
     // The same form with other values, as after "back", is another form.
     let other = [("_key", &*key), ("do", "sell"), ("until", "")];
     let page = clerk.post(&order, &other).await.expect(422);
@@ -95,7 +95,7 @@ async fn two_people_who_edit_one_animal_see_both_versions_and_lose_nothing() {
         "Rex I</bdi>",
         "Changed by Ana",
         "value=\"&lt;Rex II&gt;\"",
-        "Keep what is in the",
+        "Keep the saved version",
     ] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }

@@ -430,7 +430,8 @@ async fn there_are_passkeys_only_where_their_host_stays_the_same() {
         let is_offered = page.text.contains("data-passkey");
         assert_ne!(
             is_offered,
-            page.text.contains("There are no passkeys at this address.")
+            page.text
+                .contains("Passkeys are not set up for this address.")
         );
         let mut stranger = shop.browser();
         stranger.origin = origin.to_owned();

@@ -348,15 +348,12 @@ async fn a_line_whose_unique_value_an_animal_or_a_line_before_has_is_named() {
         .expect(303);
     let lines = "Name\tCategory\tMicrochip\nMax\t4\t276-098\nIda\t4\t5\nEva\t4\t5";
     let shown = rows(&preview(&mut clerk, lines).await.expect(422));
-    let taken = |other| {
-        format!(
-            "Microchip: {other} already has this value, and no two animals may have the same one."
-        )
-    };
-    assert!(shown[0].ends_with(&taken("Rex (1)")), "{shown:?}");
+    let taken =
+        |other| format!("Microchip: {other} already has this value. Each animal needs its own.");
+    assert!(shown[0].ends_with(&taken("Rex (number 1)")), "{shown:?}");
     assert!(shown[1].ends_with("OK"), "{shown:?}");
     assert!(
-        shown[2].ends_with(&taken("Another of these animals")),
+        shown[2].ends_with(&taken("another of these animals")),
         "{shown:?}"
     );
 }
@@ -460,7 +457,7 @@ async fn headings_are_known_in_each_language_and_a_category_is_that_of_the_speci
         .expect(422);
     assert!(
         page.text
-            .contains("Category: Choose a species, or a category."),
+            .contains("Category: Choose a species or a category."),
         "{page:?}"
     );
 }

@@ -418,15 +418,12 @@ async fn a_photo_is_cropped_around_the_point_that_was_pressed_or_chosen() {
         "{page}"
     );
     assert!(
-        page.contains("<option value=\"0.25,0.1\" selected>The point that was pressed<"),
+        page.contains("<option value=\"0.25,0.1\" selected>The point that you clicked<"),
         "{page}"
     );
     let page = clerk.get(&path).await.expect(200).text;
     assert!(page.contains("<img class=\"little fx5 fy2\""), "{page}");
-    assert!(
-        page.contains("Part of a photo chosen that stays in view"),
-        "{page}"
-    );
+    assert!(page.contains("Focus of a photo chosen"), "{page}");
     // By the keyboard. A press outside of it counts as its edge.
     let look = format!("look-{id}");
     clerk
@@ -443,7 +440,7 @@ async fn a_photo_is_cropped_around_the_point_that_was_pressed_or_chosen() {
     let was = format!("was-{look}");
     let late = [("version", "4"), (&*was, "0.8,0.2"), (&*look, "0.5,0.5")];
     let page = clerk.post(&target, &late).await.expect(422);
-    assert!(page.text.contains("Keep in view of photo 1"), "{page:?}");
+    assert!(page.text.contains("Focus of photo 1"), "{page:?}");
     assert_eq!(focus().await, Focus::new([10_000, 0]));
     clerk
         .post(&target, &[("version", "5"), (&look, "")])

@@ -96,7 +96,7 @@ async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
     press(&mut clerk, &page, CHANGE, "/orders/1/cancel").await;
     let page = clerk.get("/animals/1").await;
     assert!(
-        page.between("The order before: ", "</p>")
+        page.between("Previous order: ", "</p>")
             .contains("/orders/1"),
         "{page:?}"
     );
@@ -203,7 +203,7 @@ async fn a_withdrawal_a_restoration_and_a_move_are_undone() {
         .expect(303);
     let page = clerk.get("/animals/1").await;
     let page = undo(&mut clerk, &page).await;
-    assert!(page.text.contains("Reserved as order 1."), "{page:?}");
+    assert!(page.text.contains("Reserved (order 1)."), "{page:?}");
     assert_eq!(
         (
             pet(&shop, 1).await.status,
@@ -361,7 +361,7 @@ async fn a_message_can_be_undone_after_a_restart_and_by_one_of_two_members() {
     let mut later = restarted.browser();
     later.cookies = clerk.cookies.clone();
     let sold = later.get("/animals/1").await.expect(200);
-    assert!(sold.text.contains("Sold as order 1."), "{sold:?}");
+    assert!(sold.text.contains("Sold (order 1)."), "{sold:?}");
 
     // Two members press at once. The other one is told the present state.
     let path = "/orders/1/undo";

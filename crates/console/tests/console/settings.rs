@@ -80,7 +80,7 @@ async fn a_manager_adds_changes_and_disables_staff() {
         "{page:?}"
     );
     for (name, wrong) in [
-        (hostile, "There is a member with this name."),
+        (hostile, "There is already a member with this name."),
         ("", "one line of 1 to 64"),
     ] {
         let page = manager
@@ -97,7 +97,7 @@ async fn a_manager_adds_changes_and_disables_staff() {
     assert!(
         asked
             .text
-            .contains(" is viewer now, and clerk from then on"),
+            .contains(" is now a viewer, and will be a clerk."),
         "{asked:?}"
     );
     manager
@@ -165,7 +165,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
             "staff/2",
             "disable",
             "Disable Bo?",
-            "All sessions of Bo end at once, and Bo cannot",
+            "All sessions of Bo end at once, and Bo can no longer",
         ),
         (
             "staff/2",
@@ -177,7 +177,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
             "keys/1",
             "revoke",
             "Revoke till &lt;1&gt;?",
-            "Every program with this key is rejected",
+            "every program with this key is rejected",
         ),
         (
             "webhooks/1/disable",

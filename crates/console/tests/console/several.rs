@@ -63,7 +63,7 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
     // All of them are named at once, and nothing is asked that cannot be done.
     let page = clerk.post("/animals/selected", &all).await.expect(200);
     for shown in [
-        "Max</bdi></a>: It is sold already.",
+        "Max</bdi></a>: It is already sold.",
         "Mia</bdi></a>: It is reserved by order 2.",
     ] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
@@ -92,7 +92,7 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
     let stale = [("do", "withdraw"), ("why", "mistake"), ("pet", "1:1")];
     let page = clerk.post("/animals/selected", &stale).await.expect(200);
     assert!(
-        page.text.contains("Somebody else has changed it"),
+        page.text.contains("Somebody else has changed this"),
         "{page:?}"
     );
 }
@@ -117,7 +117,10 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
             "Reserve 2 animals until the end of 24\u{a0}December\u{a0}2026?",
         ),
         ("sell", "Sell 2 animals?"),
-        ("withdraw", "Withdraw 2 animals (died)?"),
+        (
+            "withdraw",
+            "Mark 2 animals as having left the store (died)?",
+        ),
         ("move", "Move 2 animals to “Dogs”?"),
     ] {
         let form = [&both[..], &[("do", button)]].concat();
@@ -285,7 +288,7 @@ async fn several_reservations_are_cancelled_at_once_and_all_in_the_way_are_named
         .post("/animals/selected", &cancel(&["1:2", "2:1", "3:1", "4:1"]))
         .await;
     for problem in [
-        "Max</bdi></a>: Somebody else has changed it",
+        "Max</bdi></a>: Somebody else has changed this",
         "Mia</bdi></a>: It has no reservation.",
         "Moe</bdi></a>: It has no reservation.",
     ] {
@@ -295,7 +298,7 @@ async fn several_reservations_are_cancelled_at_once_and_all_in_the_way_are_named
     let both = cancel(&["1:2", "2:2"]);
     let asked = clerk.post("/animals/selected", &both).await.expect(200);
     assert!(
-        asked.text.contains("Cancel reservations of 2 animals?"),
+        asked.text.contains("Cancel the reservations of 2 animals?"),
         "{asked:?}"
     );
     assert!(asked.text.contains("<bdi>Ann</bdi>"), "{asked:?}");
@@ -329,16 +332,16 @@ async fn several_animals_get_one_value_as_people_type_it() {
     };
     let first = ["1:1", "2:1"];
     for (of, value, problem) in [
-        ("", "Cat", "Choose the field whose value changes."),
+        ("", "Cat", "Choose the field to change."),
         // No two animals have the same one.
-        ("microchip", "276", "Choose the field whose value changes."),
+        ("microchip", "276", "Choose the field to change."),
         (
             "species",
             "Cta",
             "“Cta” is not one of the choices: Dog, Cat, ",
         ),
         ("price", "1.250", "1.250 can mean 1250 or 1.25."),
-        ("price", "cheap", "Price: Enter a price"),
+        ("price", "cheap", "Price: Enter an amount"),
         (
             "born",
             "03/04/2024",
@@ -360,9 +363,7 @@ async fn several_animals_get_one_value_as_people_type_it() {
         .await
         .expect(200);
     assert!(
-        asked
-            .text
-            .contains("Change 2 animals so that Species is “Cat”?"),
+        asked.text.contains("Set “Species” to “Cat” for 2 animals?"),
         "{asked:?}"
     );
     for part in [
@@ -492,7 +493,7 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
     let page = clerk.post("/animals/undo", &pairs(&back)).await.expect(200);
     let said = page.between("The others have their previous value again.", "</ul>");
     assert!(
-        said.contains("Max</bdi></a>: Somebody else has changed it"),
+        said.contains("Max</bdi></a>: Somebody else has changed this"),
         "{page:?}"
     );
     assert!(!said.contains("Rex") && !said.contains("Mia"), "{page:?}");

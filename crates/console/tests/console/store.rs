@@ -317,15 +317,12 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
             [
                 (
                     "name",
-                    "the option --store-name is used: Paws &amp; &lt;Co&gt;.",
+                    "the operator’s setting is used: Paws &amp; &lt;Co&gt;.",
                 ),
-                ("language", "the option --language is used: English."),
-                ("currency", "the option --currency is used: CHF."),
-                ("timeZone", "the option --time-zone is used: Europe/Berlin."),
-                (
-                    "email",
-                    "the option --store-contact is used: ask@paws.example.",
-                ),
+                ("language", "the operator’s setting is used: English."),
+                ("currency", "the operator’s setting is used: CHF."),
+                ("timeZone", "the operator’s setting is used: Europe/Berlin."),
+                ("email", "the operator’s setting is used: ask@paws.example."),
             ],
         ),
         (
@@ -333,10 +330,10 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
             [
                 (
                     "name",
-                    "the console shows “Petstore” and the web site “Our animals”.",
+                    "the console shows “Petstore” and the website “Our animals”.",
                 ),
                 ("language", "the default is used: English."),
-                ("currency", "the default is used: none."),
+                ("currency", "amounts are shown without a currency."),
                 ("timeZone", "the default is used: UTC."),
                 ("kind", "the default is used: Shop."),
             ],
@@ -450,13 +447,18 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
         .await
         .expect(303);
     let page = manager.get("/animals/1").await;
-    for word in ["Adopt…", "Adopt now", "Adopter", "Adoption fee"] {
+    for word in [
+        "Mark as adopted…",
+        "Mark as adopted now",
+        "Adopter",
+        "Adoption fee",
+    ] {
         assert!(read(&page).contains(word), "{word}: {page:?}");
     }
     let sale = [("do", "sell"), ("contact", "Ann"), ("price", "95")];
     manager.post("/animals/1/order", &sale).await.expect(303);
     let page = manager.get("/animals/1").await;
-    assert!(read(&page).contains("Adopted as order 1."), "{page:?}");
+    assert!(read(&page).contains("Adopted (order 1)."), "{page:?}");
     let reservation = [
         ("do", "reserve"),
         ("until", "2026-12-24"),
@@ -471,7 +473,7 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
         ("/animals?status=sold", "Adopted"),
         ("/animals/1", "Adopted"),
         ("/animals/1/edit", "Adopted"),
-        ("/animals/2", "Adopt"),
+        ("/animals/2", "Mark as adopted"),
         ("/orders", "Adopted"),
         (
             "/orders?status=completed",

@@ -35,7 +35,7 @@ async fn today_says_whom_to_expect_today_and_tomorrow_and_how_to_call_them() {
     let page = clerk.get("/").await.expect(200).text;
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     let parts = [
-        "<h3>To collect today (1)</h3>",
+        "<h3>To be collected today (1)</h3>",
         "<bdi>Rex",
         "<h3>Until tomorrow (1)</h3>",
         "<bdi>Max",
@@ -60,7 +60,7 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
     assert_eq!(sold.next(), "/");
     let page = clerk.get("/").await.expect(200);
     // People know an animal by its name.
-    let said = "<a href=\"/animals/1\"><bdi>Rex</bdi></a>: Sold as order 1.";
+    let said = "<a href=\"/animals/1\"><bdi>Rex</bdi></a>: Sold (order 1).";
     assert!(
         page.between("id=\"done\"", "</form>").contains(said),
         "{page:?}"
@@ -121,7 +121,7 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     let page = clerk.get("/").await.expect(200);
     // It shows the first 20, and says how many there are of each kind.
     for heading in [
-        "To collect today (20 of 21)",
+        "To be collected today (20 of 21)",
         "Until tomorrow (0 of 1)",
         "Until the day after tomorrow (0 of 1)",
     ] {
@@ -155,8 +155,7 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     shop.database().execute(old, []).unwrap();
     let page = clerk.get("/").await.expect(200);
     assert!(
-        page.text
-            .contains("without a photo or a microchip (1)</h2>"),
+        page.text.contains("photo or microchip missing (1)</h2>"),
         "{page:?}"
     );
     let chips = page.between("<ul class=\"chips\">", "</ul>");
@@ -172,7 +171,7 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     // It looks at the 100 newest.
     assert!(
         page.text
-            .contains("without a photo or a microchip (20 of 100+)</h2>"),
+            .contains("photo or microchip missing (20 of 100+)</h2>"),
         "{page:?}"
     );
 }
@@ -273,7 +272,7 @@ async fn managers_read_that_there_is_no_backup_yet_or_that_the_last_one_is_too_o
     let now = shop.clock.now();
     backups.record_backup(now, Duration::ZERO, 1);
     assert!(!says(none).await);
-    let old = "The last backup is of 1\u{a0}December\u{a0}2026, 12:02 UTC.";
+    let old = "The last backup is from 1\u{a0}December\u{a0}2026, 12:02 UTC.";
     shop.clock.advance(Duration::from_mins(3));
     assert!(!says(old).await);
     shop.clock.advance(Duration::from_secs(1));

@@ -124,7 +124,7 @@ async fn the_page_today_has_the_day_of_the_store_in_its_morning_and_in_its_eveni
     let page = clerk.get("/").await.expect(200).text;
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     let parts = [
-        "<h3>To collect today (1)</h3>",
+        "<h3>To be collected today (1)</h3>",
         "<bdi>Rex",
         "<h3>Until tomorrow (1)</h3>",
         "<bdi>Max",
@@ -145,7 +145,7 @@ async fn the_page_today_has_the_day_of_the_store_in_its_morning_and_in_its_eveni
     let next_day = clerk.get("/").await.expect(200).text;
     assert!(!next_day.contains("Sold today"), "{next_day}");
     assert!(
-        next_day.contains("<h3>To collect today (1)</h3>"),
+        next_day.contains("<h3>To be collected today (1)</h3>"),
         "{next_day}"
     );
 }

@@ -1,5 +1,7 @@
 //! The texts in German of the pages for the staff.
 
+use std::borrow::Cow;
+
 use maud::html;
 use petstore_domain::{
     PetStatus, Problem, Role, Scope,
@@ -23,7 +25,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add: "Hinzufügen",
     orders: "Vorgänge",
     activity: "Protokoll",
-    web_site: "Website",
+    website: "Website",
     public_page: "Öffentliche Seite ansehen",
     settings: "Einstellungen",
     categories: "Kategorien",
@@ -54,7 +56,7 @@ pub(crate) static TEXTS: Texts = Texts {
     note: "Notiz",
     reason_label: "Grund",
     optional: "(optional)",
-    until: "Reservieren bis (Tagesende)",
+    until: "Reservieren bis einschließlich",
     category_hint: "Wählen Sie eine Kategorie oder geben Sie ihre Nummer ein.",
     animal: "Tier",
     order: "Vorgang",
@@ -103,6 +105,7 @@ pub(crate) static TEXTS: Texts = Texts {
     sell: "Verkaufen",
     sell_now: "Jetzt verkaufen",
     cancel_reservation: "Reservierung stornieren",
+    take_back_more: "Zurücknehmen\u{a0}…",
     take_back: "Zurücknehmen",
     take_back_hint: "Der Kunde bringt das Tier zurück. Es ist dann wieder verfügbar.",
     sold_without_order: "Das Tier wurde ohne Vorgang als verkauft markiert. Zum Korrigieren ändern Sie seinen Status.",
@@ -116,8 +119,8 @@ pub(crate) static TEXTS: Texts = Texts {
     choose: "Grund wählen",
     history: "Verlauf",
     older: "Ältere Einträge",
-    whole_before: "Der ganze Text davor",
-    no_history: "Es ist keine Änderung verzeichnet.",
+    whole_before: "Vollständiger Text vor der Änderung",
+    no_history: "Es sind keine Änderungen verzeichnet.",
     status_held: "Das Tier gehört zu einem Vorgang. Um seinen Status zu ändern, öffnen Sie den Vorgang.",
 
     // Conflict.
@@ -178,8 +181,8 @@ pub(crate) static TEXTS: Texts = Texts {
     nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
     undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
     status,
-    withdrawn: "Abgang",
-    departures: "Abgänge",
+    withdrawn: "Abgegangen",
+    status_below: |_, status| Cow::Borrowed(status),
     overdue: "Überfällig",
     order_status,
     reason,
@@ -220,7 +223,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     form_too_large: |most| {
         format!(
-            "Das Formular hat mehr als {} Felder, deshalb wurde nichts gelesen. Gehen Sie zurück, und senden Sie weniger auf einmal.",
+            "Das Formular hat mehr als {} Felder, deshalb wurde nichts gelesen. Gehen Sie zurück und senden Sie weniger auf einmal.",
             in_digits(most)
         )
     },
@@ -251,6 +254,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_number: |id| format!("Kategorie {id}"),
     changed_by: |name| format!("Zuletzt geändert: {name}"),
     is_withdrawn: "Für das Tier ist ein Abgang eingetragen. Nehmen Sie es zuerst wieder auf.",
+    withdraw_animal: |name| format!("Abgang von {name} eintragen?"),
     has_no_reservation: "Es ist nicht reserviert.",
     is_gone: "Es ist nicht mehr vorhanden.",
     is_reserved: |order| format!("Es ist mit Vorgang {order} reserviert."),
@@ -320,23 +324,26 @@ pub(crate) static TEXTS: Texts = Texts {
      das Feld nicht löschen, und sein Typ und „Eindeutig“ lassen sich nicht ändern.",
     too_many_fields: "Es gibt schon 50 Felder. Löschen Sie eines, bevor Sie ein weiteres hinzufügen.",
     field_changed: "Jemand anders hat dieses Feld gleichzeitig geändert. Prüfen Sie, wie es jetzt aussieht, und speichern Sie noch einmal.",
-    choice_in_use: |count, most, shown| {
-        let animals = match count {
-            1 => "1 Tier hat".to_owned(),
-            _ if count > most => "Mehr als 1.000 Tiere haben".to_owned(),
-            _ => format!("{count} Tiere haben"),
+    delete_choice: |choice| format!("Auswahlwert „{choice}“ entfernen?"),
+    show_field: |label| format!("„{label}“ auf der Website zeigen?"),
+    change_field: |label| format!("Feld „{label}“ ändern?"),
+    choice_in_use: |count, most, choice| {
+        let used = match count {
+            _ if count > most => format!("mehr als {} Tieren", in_digits(most)),
+            1 => "1 Tier".to_owned(),
+            count => format!("{} Tieren", in_digits(count)),
         };
         format!(
-            "{animals} „{shown}“. Diese Tiere behalten den Wert, aber für andere ist er nicht mehr wählbar. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
+            "„{choice}“ ist bei {used} eingetragen. Dort bleibt der Wert, aber für andere ist er nicht mehr wählbar. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
         )
     },
     becomes_public: |count, has_more| {
-        let animals = match count {
-            _ if has_more => "Viele Tiere haben womöglich".to_owned(),
-            1 => "1 Tier hat".to_owned(),
-            count => format!("{count} Tiere haben"),
+        let filled_in = match count {
+            _ if has_more => "Bei vielen Tieren ist etwas eingetragen".to_owned(),
+            1 => "Bei 1 Tier ist etwas eingetragen".to_owned(),
+            count => format!("Bei {} Tieren ist etwas eingetragen", in_digits(count)),
         };
-        format!("{animals} einen Wert. Alle werden ihn sehen.")
+        format!("{filled_in}. Danach kann es jeder sehen.")
     },
     kind: |kind| match kind {
         FieldKind::Text => ("Text", "Geben Sie höchstens 255 Zeichen ein."),
@@ -356,12 +363,11 @@ pub(crate) static TEXTS: Texts = Texts {
             "Wählen Sie einen Wert aus der Liste.",
         ),
     },
+    animal_with_number: |name, number| format!("{name} (Nummer {number})"),
     value_taken: |label, other| {
-        format!(
-            "{label}: {other} hat schon diesen Wert, und keine zwei Tiere dürfen denselben haben."
-        )
+        format!("{label}: schon bei {other} eingetragen. Jedes Tier braucht einen eigenen Wert.")
     },
-    other_new: "Ein anderes dieser Tiere",
+    other_new: "einem anderen dieser Tiere",
     show_animal: |other| format!("{other} anzeigen"),
     shared_value: |label| {
         format!(
@@ -393,12 +399,13 @@ pub(crate) static TEXTS: Texts = Texts {
     take_off: " (entfernen)",
     show: "Anzeigen",
     any_category: "Alle",
-    none_here: "Zurzeit keins hier",
+    none_here: "Zurzeit ist keines hier",
     nothing_found: "Kein Tier gefunden",
     nothing_found_hint: "Prüfen Sie die Schreibweise oder geben Sie nur den Anfang des Namens ein.",
+    none_match: "Kein Tier passt zu diesen Filtern.",
     search_orders: |typed| format!("Vorgänge nach „{typed}“ durchsuchen"),
     select_all: "Alle auf dieser Seite auswählen",
-    skip_list: "Liste überspringen, zu den Aktionen",
+    skip_list: "Zu den Aktionen springen",
     with_selected: "Ausgewählte Tiere ändern",
     all_or_none: "Es ändern sich entweder alle oder keines.",
     reserve_or_sell: "Reservieren oder verkaufen\u{a0}…",
@@ -410,13 +417,12 @@ pub(crate) static TEXTS: Texts = Texts {
     field_of_animals: "Feld",
     choose_field: "Feld wählen",
     field_missing: "Wählen Sie das Feld, dessen Wert sich ändern soll.",
-    withdraw_several: "Abgang eintragen\u{a0}…",
     cancel_reservations: "Reservierungen stornieren",
     clear: "Alle entfernen",
     chip: |label, value| format!("{label}: {value}"),
     too_many_filters: |most, left_out| {
         format!(
-            "Höchstens {most} Felder filtern gleichzeitig, deshalb entfällt: {left_out}. Entfernen Sie zuerst eines der anderen."
+            "Sie können nach höchstens {most} Feldern gleichzeitig filtern, deshalb entfällt: {left_out}. Entfernen Sie zuerst einen anderen Filter."
         )
     },
 
@@ -428,8 +434,8 @@ pub(crate) static TEXTS: Texts = Texts {
     no_activity_hint: "Wählen Sie andere Tage oder entfernen Sie einen Filter.",
     no_activity_yet: "Noch nichts gefunden",
     no_activity_yet_hint: "Die neuesten Einträge passen nicht. Auf der nächsten Seite geht es mit älteren weiter.",
-    since: "Von (Tag)",
-    up_to: "Bis (Tagesende)",
+    since: "Von",
+    up_to: "Bis einschließlich",
     animal_number: "Nummer des Tieres",
     any_type: "Alles",
     when: "Wann",
@@ -446,7 +452,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::WebhookAdded => "Webhook hinzugefügt",
         ActType::WebhookChanged => "Webhook geändert",
         ActType::WebhookDeleted => "Webhook gelöscht",
-        ActType::WebhookSecretRotated => "Secret eines Webhooks erneuert",
+        ActType::WebhookSecretRotated => "Geheimschlüssel eines Webhooks erneuert",
         ActType::WebhookEnabled => "Webhook aktiviert",
         ActType::WebhookDisabled => "Webhook deaktiviert",
         ActType::FieldAdded => "Feld hinzugefügt",
@@ -498,7 +504,7 @@ pub(crate) static TEXTS: Texts = Texts {
     works: "Funktioniert",
     not_used: "Noch nicht benutzt",
     url_missing: "Geben Sie die Adresse ein.",
-    url_invalid: "Geben Sie eine Adresse wie https://shop.example/hooks ein, ohne Leerzeichen, Benutzernamen, Passwort oder einen Teil hinter #. Der Betreiber kann http:// und Adressen im eigenen Netz mit --webhook-allow erlauben.",
+    url_invalid: "Geben Sie eine Adresse wie https://shop.example/hooks ein, ohne Leerzeichen, Benutzernamen, Passwort oder einen Teil hinter #. Für http:// oder eine Adresse im eigenen Netz fragen Sie den Betreiber.",
     fails: "Gestört",
     off: "Aus",
     fails_since: "Gestört seit",
@@ -516,13 +522,13 @@ pub(crate) static TEXTS: Texts = Texts {
     enable_now_hint: "Was inzwischen geschehen ist, wird nie gesendet.",
     disable: "Deaktivieren",
     disable_hint: "Es wird nichts mehr gesendet, bis Sie ihn wieder aktivieren.",
-    rotate: "Neues Secret erstellen",
-    rotate_hint: "Das alte gilt noch 24 Stunden.",
+    rotate: "Neuen Geheimschlüssel erstellen",
+    rotate_hint: "Der alte gilt noch 24 Stunden.",
     delete: "Löschen",
     delete_webhook: "Diesen Webhook löschen",
     delete_hint: "Damit wird auch die Liste seiner Versuche gelöscht. Das lässt sich nicht rückgängig machen.",
-    secret: "Das Secret des Webhooks",
-    secret_hint: "Kopieren Sie es jetzt in die Einstellungen des Programms. Es wird nicht noch einmal angezeigt.",
+    secret: "Der Geheimschlüssel des Webhooks",
+    secret_hint: "Kopieren Sie ihn jetzt in die Einstellungen des Programms. Er wird nicht noch einmal angezeigt.",
     too_many_webhooks: "Es gibt schon 100 Webhooks. Löschen Sie zuerst einen.",
     failing_webhooks: |count| match count {
         1 => "1 Webhook bekommt seine Nachrichten nicht.".to_owned(),
@@ -538,6 +544,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Orders.
     price: "Preis",
     contact: "Kunde",
+    contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
             "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.",
@@ -546,13 +553,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     no_order_found_hint: |kept| {
         format!(
-            "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kunde {} lang bekannt.",
+            "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kunde {} lang gespeichert.",
             days(kept)
         )
     },
     only_newest: |searched| {
         format!(
-            "Durchsucht wurden nur die neuesten {searched} Vorgänge und die ersten Tiere mit dem Namen."
+            "Durchsucht wurden nur die neuesten {searched} Vorgänge und die ersten Tiere mit diesem Namen."
         )
     },
     orders_found: |count, has_more| {
@@ -570,7 +577,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_changed: "Kunde geändert oder gelöscht",
     change_order: "Vorgang ändern",
     extend_or_change: "Reservierung verlängern oder Vorgang ändern",
-    price_invalid: "Geben Sie einen Preis wie 249,00 ein, ohne Minus, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
+    price_invalid: "Geben Sie einen Betrag ein, z.\u{a0}B. 249,00.",
     ambiguous: |typed, [one, other], [first, second]| {
         format!("{typed} kann {one} oder {other} bedeuten. Schreiben Sie {first} oder {second}.")
     },
@@ -595,7 +602,7 @@ pub(crate) static TEXTS: Texts = Texts {
     turn_left: "Links drehen",
     turn_right: "Rechts drehen",
     look_more: "Bildausschnitt",
-    look_hint: "Listen zeigen nur einen Ausschnitt des Fotos. Drücken Sie auf die Stelle, die zu sehen sein soll, oder wählen Sie sie unten.",
+    look_hint: "Listen zeigen nur einen Ausschnitt des Fotos. Klicken Sie auf die Stelle, die zu sehen sein soll, oder wählen Sie sie unten.",
     points: [
         "Nichts gewählt",
         "Oben links",
@@ -608,7 +615,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Unten",
         "Unten rechts",
     ],
-    look_at_pressed: "Die gedrückte Stelle",
+    look_at_pressed: "Die angeklickte Stelle",
     uploads: [
         "Wartet",
         "Wird gesendet",
@@ -619,9 +626,9 @@ pub(crate) static TEXTS: Texts = Texts {
         "Weglassen",
         "Es ist größer, als der Dienst oder sein Proxy erlaubt. Wählen Sie ein kleineres oder wenden Sie sich an den Betreiber.",
         "Der Dienst ist nicht erreichbar.",
-        "Sie sind abgemeldet. Melden Sie sich in einem anderen Tab an und drücken Sie noch einmal auf den Knopf.",
+        "Sie sind abgemeldet. Melden Sie sich in einem anderen Tab an und drücken Sie noch einmal auf die Schaltfläche.",
         "Es ist dasselbe Bild wie {}.",
-        "Es passen 20 Fotos. Nicht gesendet ({}): {}",
+        "Ein Tier kann höchstens 20 Fotos haben. Nicht gesendet ({}): {}",
         "1 Foto hinzugefügt.",
         "{} Fotos hinzugefügt.",
         "{} nicht hinzugefügt.",
@@ -629,15 +636,15 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     photos: "Fotos",
     photos_after: "Fügen Sie zuerst das Tier hinzu. Danach die Fotos: mit „Fotos verwalten“ auf seiner Seite.",
-    take_photo: "Übernehmen",
-    no_picture: "Dieses Bild kann nicht gespeichert werden. Wählen Sie ein JPEG, PNG, WebP oder GIF.",
+    take_photo: "Behalten",
+    no_picture: "Diese Datei ist kein Bild in JPEG, PNG, WebP oder GIF. Wählen Sie eine andere.",
     picture_too_large: "Dieses Bild ist zu groß. Wählen Sie ein kleineres.",
     too_many_pictures: "Zurzeit warten zu viele Bilder. Versuchen Sie es noch einmal.",
     photos_not_kept: "Die Sitzung ist abgelaufen. Die Fotos wurden nicht hinzugefügt: Melden Sie sich an und wählen Sie sie noch einmal aus.",
     heic: "Das ist ein HEIC-Bild. Stellen Sie die Kamera auf „Maximale Kompatibilität“ (beim iPhone: \
      Einstellungen, Kamera, Formate) und nehmen Sie es noch einmal auf, oder wählen Sie ein JPEG.",
     another_member: "Inzwischen ist jemand anders angemeldet. Melden Sie sich in einem anderen Tab unter Ihrem Namen an \
-     und drücken Sie noch einmal auf den Knopf. Ohne JavaScript wählen Sie die Fotos noch einmal aus.",
+     und drücken Sie noch einmal auf die Schaltfläche. Ohne JavaScript wählen Sie die Fotos noch einmal aus.",
     too_many_photos: "20 von 20 Fotos. Löschen Sie eines, um ein weiteres hinzuzufügen.",
     photo_is_gone: "Das Foto wird entfernt. Sie können das einen Tag lang rückgängig machen.",
     photo_not_kept: "Dieses Foto lässt sich nicht zurückholen: Es wurde vor zu langer Zeit gelöscht. Fügen Sie es neu hinzu.",
@@ -688,15 +695,10 @@ pub(crate) static TEXTS: Texts = Texts {
     name_it: "Namen vergeben",
     rename_category: |old, new| format!("Kategorie „{old}“ in „{new}“ umbenennen?"),
     name_category: |id, label| format!("Kategorie {id} den Namen „{label}“ geben?"),
-    category_now: |id, label| format!("{id} (jetzt „{label}“)"),
     category_has: |count| {
-        let (is, show) = if count == 1 {
-            ("ist", "zeigt")
-        } else {
-            ("sind", "zeigen")
-        };
+        let is = if count == 1 { "ist" } else { "sind" };
         format!(
-            "{} {is} in dieser Kategorie und {show} ab dann diesen Namen.",
+            "{} {is} in dieser Kategorie. Dort steht dann dieser Name.",
             animals(count)
         )
     },
@@ -781,9 +783,8 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Settings.
     make_link: "Neuen Link erstellen",
-    revoke_effect: "Ab dann wird jedes Programm mit diesem Schlüssel abgewiesen. Ein widerrufener Schlüssel bleibt ungültig.",
+    revoke_effect: "Danach wird jedes Programm mit diesem Schlüssel abgewiesen. Ein widerrufener Schlüssel bleibt ungültig.",
     really: |verb, what| match verb {
-        _ if verb == TEXTS.withdraw => format!("Abgang von {what} eintragen?"),
         _ if verb == TEXTS.make_link => format!("Neuen Link {what} erstellen?"),
         _ if verb == TEXTS.change_role => format!("Rolle {what} ändern?"),
         _ if verb == TEXTS.delete_field => format!("Feld „{what}“ löschen?"),
@@ -814,7 +815,7 @@ pub(crate) static TEXTS: Texts = Texts {
         let was = was.map(|was| if was.is_empty() { "leer" } else { was });
         let it_was = was.map(|was| format!(", vorher {was}")).unwrap_or_default();
         format!(
-            "{label}: jetzt {now}{it_was}. Noch ist nichts geändert. Prüfen Sie Ihre Eingabe und drücken Sie noch einmal."
+            "{label}: jetzt {now}{it_was}. Noch ist nichts geändert. Prüfen Sie Ihre Eingabe und drücken Sie noch einmal auf die Schaltfläche."
         )
     },
 
@@ -832,20 +833,21 @@ pub(crate) static TEXTS: Texts = Texts {
     undo: "Rückgängig machen",
     not_undoable: "Diese Änderung lässt sich nicht rückgängig machen.",
     show_order: "Vorgang anzeigen",
-    add_another: "Weiteres wie dieses hinzufügen",
-    reserved_as: |order| format!("Reserviert als Vorgang {order}."),
-    sold_as: |order| format!("Verkauft als Vorgang {order}."),
-    added_as: |animal| format!("Hinzugefügt als Tier {animal}."),
+    add_another: "Noch ein ähnliches Tier hinzufügen",
+    reserved_as: |order| format!("Reserviert (Vorgang {order})."),
+    sold_as: |order| format!("Verkauft (Vorgang {order})."),
+    added_as: |animal| format!("Hinzugefügt mit der Nummer {animal}."),
     added_about: |animal| {
         format!(
-            "Hinzugefügt als Tier {animal}. Das Geburtsdatum ist aus dem Alter zurückgerechnet."
+            "Hinzugefügt mit der Nummer {animal}. Das Geburtsdatum ist aus dem Alter zurückgerechnet."
         )
     },
     added_many: |count| format!("{} hinzugefügt.", animals(count)),
     undone_many: |count| {
+        let dative = if count == 1 { "" } else { "n" };
         format!(
-            "Die Änderung an {} Tieren ist rückgängig gemacht.",
-            in_digits(count)
+            "Die Änderung an {}{dative} ist rückgängig gemacht.",
+            animals(count)
         )
     },
     changed_many: |count| format!("{} geändert.", animals(count)),
@@ -862,7 +864,7 @@ pub(crate) static TEXTS: Texts = Texts {
     was_restored: "Wieder aufgenommen.",
     was_deleted: "Gelöscht.",
     webhook_disabled: "Dorthin wird nichts mehr gesendet.",
-    webhook_enabled: "Er ist aktiviert.",
+    webhook_enabled: "Der Webhook ist aktiviert.",
     webhook_tested: "Eine Testnachricht ist unterwegs. Laden Sie die Seite gleich neu, um das Ergebnis zu sehen.",
     password_changed: "Ihr Passwort ist geändert. Ihre anderen Sitzungen sind beendet.",
     session_ended: "Die Sitzung ist beendet.",
@@ -885,7 +887,7 @@ pub(crate) static TEXTS: Texts = Texts {
     form_kept: "Geben Sie Ihr Passwort ein, um fortzufahren. Ihre Eingaben bleiben erhalten, und Sie können sie danach senden.",
     form_too_long: "Ihre Sitzung ist abgelaufen, und Ihr Text ist zu lang, um hier erhalten zu bleiben. Melden Sie sich in einem anderen Tab an, gehen Sie in diesem zurück und senden Sie ihn noch einmal.",
     form_not_of_browser: "Dieses Formular wurde in einem anderen Browser aufbewahrt, oder dieser Browser hat seitdem seine Cookies verloren. Deshalb wurde es nicht gesendet. Gehen Sie zurück zur Seite des Formulars und senden Sie es noch einmal.",
-    no_password: "Noch kein Passwort, oder vergessen? Die Leitung kann Ihnen einen Link geben.",
+    no_password: "Noch kein Passwort oder vergessen? Die Leitung kann Ihnen einen Link geben.",
     send_kept_hint: "Sie sind angemeldet. Senden Sie jetzt Ihre Eingaben.",
     send_kept: "Eingaben senden",
     drop_kept: "Nicht senden",
@@ -893,7 +895,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Anbieter",
-    link_needed: "Dafür müssen Sie gerade erst nachgewiesen haben, wer Sie sind, und Sie haben sich mit einem Link angemeldet. Bitten Sie die Leitung um einen neuen Link, oder melden Sie sich ab und wieder an.",
+    link_needed: "Dafür muss Ihre Anmeldung frisch sein. Sie haben sich mit einem Link angemeldet: Bitten Sie die Leitung um einen neuen, oder melden Sie sich ab und wieder an.",
     no_passwords: "Hier gibt es keine Passwörter. Melden Sie sich über die Schaltfläche an.",
     sign_in_elsewhere: "Diese Anmeldung hat länger als zehn Minuten gedauert, war schon abgeschlossen oder hat in einem anderen Browser begonnen. Melden Sie sich noch einmal an.",
     access_disabled: "Die Leitung hat Ihren Zugang gesperrt.",
@@ -913,7 +915,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     provider_invalid: |host| {
         format!(
-            "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie die Person, die den Dienst betreibt: Der Grund steht in seinem Protokoll."
+            "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie den Betreiber: Der Grund steht im Protokoll des Dienstes."
         )
     },
     sign_in_stopped: |host| {
@@ -986,7 +988,7 @@ pub(crate) static TEXTS: Texts = Texts {
     qr_code: "QR-Code mit dem Einrichtungsschlüssel",
     app_code: "Code, den die App anzeigt",
     use_app: "Diese App verwenden",
-    app_code_wrong: "Das ist nicht der Code dieser App. Prüfen Sie die Uhr des Telefons und geben Sie den Code ein, den die App jetzt anzeigt.",
+    app_code_wrong: "Der Code stimmt nicht. Prüfen Sie die Uhr des Telefons und geben Sie den Code ein, den die App jetzt anzeigt.",
     recovery_codes: "Wiederherstellungscodes",
     new_codes_hint: "Erstellen Sie neue Wiederherstellungscodes, wenn Sie welche benutzt oder verloren haben. Die alten werden ungültig.",
     new_codes: "Neue Codes erstellen",
@@ -1004,16 +1006,16 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_name_invalid: "Der Name muss eine Zeile mit 1 bis 60 Zeichen sein.",
     add_passkey: "Passkey hinzufügen",
     passkeys_full: "Sie haben 10 Passkeys, mehr sind nicht möglich. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.",
-    passkeys_elsewhere: "Unter dieser Adresse gibt es keine Passkeys. Sie brauchen die Adresse aus --console-url, mit HTTPS, oder http://localhost, wenn keine gesetzt ist. Öffnen Sie die Konsole dort.",
+    passkeys_elsewhere: "Passkeys sind für diese Adresse nicht eingerichtet. Fragen Sie den Betreiber.",
     sign_in_with_passkey: "Mit Passkey anmelden",
     passkey_needed: "Ihr Passwort stimmt. Verwenden Sie jetzt Ihren Passkey. Wenn Sie ihn verloren haben, bitten Sie die Leitung um einen neuen Link.",
-    passkey_script: "Ein Passkey braucht ein Skript, und dieser Browser führt keines aus.",
-    passkey_unsupported: "Dieser Browser ist zu alt für Passkeys. Aktualisieren Sie ihn, oder nehmen Sie einen anderen.",
-    passkey_stopped: "Es wurde kein Passkey verwendet: Die Frage des Browsers wurde geschlossen, es hat zu lange gedauert, oder dieses Gerät hat keinen für dieses Geschäft. Versuchen Sie es noch einmal.",
+    passkey_script: "Passkeys brauchen JavaScript, und dieser Browser führt keines aus.",
+    passkey_unsupported: "Dieser Browser ist zu alt für Passkeys. Aktualisieren Sie ihn oder nehmen Sie einen anderen.",
+    passkey_stopped: "Es wurde kein Passkey verwendet: Die Frage des Browsers wurde geschlossen, es hat zu lange gedauert, oder dieses Gerät hat keinen für diese Seite. Versuchen Sie es noch einmal.",
     passkey_known: "Dieses Gerät hat bereits einen Passkey für Ihr Konto.",
     passkey_late: "Das hat länger als fünf Minuten gedauert, wurde schon einmal gesendet oder hat in einem anderen Tab begonnen. Versuchen Sie es noch einmal.",
-    passkey_rejected: "Dieser Passkey funktioniert hier nicht. Er wurde entfernt oder gehört zu einem anderen Geschäft. Melden Sie sich anders an.",
-    passkey_of_another: "Das ist der Passkey eines anderen Teammitglieds. Verwenden Sie einen von Ihren.",
+    passkey_rejected: "Dieser Passkey funktioniert hier nicht. Er wurde entfernt oder gehört zu einer anderen Seite. Melden Sie sich anders an.",
+    passkey_of_another: "Das ist der Passkey eines anderen Teammitglieds. Verwenden Sie einen eigenen.",
     passkey_unusable: "Dieser Passkey kann nicht hinzugefügt werden. Er muss nach Fingerabdruck, Gesicht oder PIN fragen und neu sein. Versuchen Sie es mit einem anderen Gerät.",
     passkey_added: "Der Passkey ist hinzugefügt. Ihre anderen Sitzungen sind beendet.",
     passkey_removed: "Der Passkey ist entfernt. Ihre anderen Sitzungen sind beendet.",
@@ -1027,7 +1029,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_member: "Teammitglied hinzufügen",
     password_again: "Dafür ist noch einmal Ihr Passwort nötig, weil die letzte Eingabe mehr als fünf Minuten her ist. \
      Ihre Angaben bleiben erhalten, und Sie können sie danach senden.",
-    add_member_button: "Hinzufügen mit Link",
+    add_member_button: "Hinzufügen und Link erstellen",
     member_name_hint: "Mit diesem Namen meldet sich das Teammitglied an.",
     member_name_invalid: "Der Name muss einzeilig sein und 1 bis 64 Zeichen haben.",
     member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
@@ -1039,8 +1041,8 @@ pub(crate) static TEXTS: Texts = Texts {
     active_with_second_factor: "aktiv, mit zweitem Faktor",
     has_link: "hat einen Link",
     link_expired: "Link abgelaufen",
-    link: "Link für ein neues Passwort",
-    copied: "Ich habe ihn kopiert",
+    link: "Link zum Festlegen des Passworts",
+    copied: "Kopiert",
 
     // API keys.
     keys: "API-Schlüssel",
@@ -1067,20 +1069,19 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "Der Dienst hat die Anfrage nicht angenommen.",
     not_allowed: "Diese Seite gehört nicht zu Ihrer Rolle.",
     foreign_host: |host, expected| {
-        let expected = if expected.is_empty() {
-            "nicht gesetzt"
-        } else {
-            expected
+        let remedy = match expected {
+            "" => "Fragen Sie den Betreiber nach ihrer Adresse.".to_owned(),
+            expected => format!(
+                "Öffnen Sie sie unter {expected}. Wenn Sie das getan haben, fragen Sie den Betreiber: Was zu korrigieren ist, steht im Protokoll des Dienstes."
+            ),
         };
-        format!(
-            "Die Anfrage gilt dem Host „{host:.255}“, der von --console-url ist {expected}. Öffnen Sie die Konsole unter ihrer eigenen Adresse. Ein Proxy muss den Host mit seinem Port weitergeben (nginx: proxy_set_header Host $http_host)."
-        )
+        format!("Unter {host:.255} ist die Konsole nicht zu erreichen. {remedy}")
     },
     needs_https: "Die Konsole braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
     foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort.",
     foreign_origin: |origin, own| {
         format!(
-            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort. Wenn {origin:.255} die Konsole ist, gibt ihr Proxy den Host nicht weiter (nginx: proxy_set_header Host $http_host)."
+            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort. Wenn {origin:.255} die Konsole ist, fragen Sie den Betreiber: Was zu korrigieren ist, steht im Protokoll des Dienstes."
         )
     },
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
@@ -1088,7 +1089,7 @@ pub(crate) static TEXTS: Texts = Texts {
     request: "Fehlernummer ",
 
     // Open pages.
-    page_changed: "Jemand hat geändert, was diese Seite zeigt. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
+    page_changed: "Jemand hat etwas auf dieser Seite geändert. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
     offline: "Es besteht keine Verbindung, deshalb wurde nichts gesendet. Ihre Eingaben sind noch hier: Versuchen Sie es erneut, sobald die Verbindung wieder steht.",
     connection_lost: "Die Verbindung zum Dienst ist unterbrochen. Diese Seite ist vielleicht nicht mehr aktuell.",
     signed_out: "Sie sind abgemeldet, deshalb ist diese Seite vielleicht nicht mehr aktuell. Melden Sie sich in einem anderen Tab an oder laden Sie sie neu.",
@@ -1228,20 +1229,20 @@ pub(crate) static TEXTS: Texts = Texts {
     remove_logo: "Logo entfernen",
     logo_removed_effect: "Es verschwindet von allen Seiten. Damit es wieder erscheint, laden Sie es noch einmal hoch.",
     as_shown: "So sehen es alle",
-    see_web_site: "Website ansehen",
-    nothing: "keine Angabe",
-    option_counts: |option, value| {
-        format!("Solange das Feld leer ist, gilt die Option {option}: {value}.")
+    see_website: "Website ansehen",
+    operator_value: |value| {
+        format!("Solange das Feld leer ist, gilt die Einstellung des Betreibers: {value}.")
     },
-    nameless: |console, web_site| {
+    no_currency: "Solange das Feld leer ist, stehen Beträge ohne Währung.",
+    nameless: |console, website| {
         format!(
-            "Solange das Feld leer ist, zeigt die Konsole „{console}“ und die Website „{web_site}“."
+            "Solange das Feld leer ist, zeigt die Konsole „{console}“ und die Website „{website}“."
         )
     },
     default_is: |value| format!("Solange das Feld leer ist, gilt die Vorgabe: {value}."),
     store: "Betrieb",
     change_store: "Angaben über den Betrieb ändern",
-    store_hint: "Das sehen alle: auf der Website, in der Konsole und auf Papier. Nichts davon ist Pflicht.",
+    store_hint: "Das sehen alle: auf der Website, in der Konsole und auf Ausdrucken. Nichts davon ist Pflicht.",
     who_you_are: "Wer Sie sind",
     how_to_reach_you: "Wie man Sie erreicht",
     pages_heading: "Seiten",
@@ -1249,15 +1250,15 @@ pub(crate) static TEXTS: Texts = Texts {
     links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder der Ablauf einer Vermittlung.",
     more_links: "Weitere Links",
     not_chosen: "Nicht gewählt",
-    store_stale: "Jemand anderes hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
-    link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile, davon mindestens ein sichtbares. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
+    store_stale: "Jemand anders hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
+    link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
     link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen, ohne Benutzernamen vor einem @ und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
     link_label: |number| format!("Text von Link {number}"),
     link_url: |number| format!("Adresse von Link {number}"),
     member_name: [
         "Name",
         "Er steht oben auf jeder Seite.",
-        "Der Name darf höchstens 120 Zeichen in einer Zeile haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
+        "Der Name darf höchstens 120 Zeichen in einer Zeile haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_kind: [
         "Art",
@@ -1267,7 +1268,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_about: [
         "Über uns",
         "Ein paar Sätze auf der ersten öffentlichen Seite, höchstens 2.000 Zeichen.",
-        "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
+        "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_email: [
         "E-Mail",
@@ -1287,12 +1288,12 @@ pub(crate) static TEXTS: Texts = Texts {
     member_address: [
         "Anschrift",
         "Zeile für Zeile wie auf einem Umschlag, höchstens 500 Zeichen.",
-        "Die Anschrift darf höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
+        "Die Anschrift darf höchstens 500 Zeichen haben. Kürzen Sie sie oder lassen Sie sie leer.",
     ],
     member_hours: [
         "Öffnungszeiten",
         "Zeile für Zeile wie an Ihrer Tür, höchstens 500 Zeichen.",
-        "Die Öffnungszeiten dürfen höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
+        "Die Öffnungszeiten dürfen höchstens 500 Zeichen haben. Kürzen Sie sie oder lassen Sie sie leer.",
     ],
     member_language: [
         "Sprache",
@@ -1311,7 +1312,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_colour: [
         "Farbe",
-        "Die Farbe der Knöpfe und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
+        "Die Farbe der Schaltflächen und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
         "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
     ],
     zone_of_device: "Dieses Gerät",
@@ -1341,16 +1342,16 @@ pub(crate) static TEXTS: Texts = Texts {
     soon: "in weniger als einer Minute",
     doubted_clock: |now, confirmed, hours| {
         format!(
-            "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet keine Reservierung. Bitten Sie die Betreiber des Servers, die Uhr zu stellen oder, wenn sie richtig geht, „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
+            "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet keine Reservierung. Bitten Sie den Betreiber, die Uhr zu stellen oder, wenn sie richtig geht, „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
         )
     },
     store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
     write_labels: "Bezeichnungen übernehmen",
-    no_backup: "Es gibt noch keine Sicherung. Die Betreiber des Servers können Sicherungen einschalten.",
+    no_backup: "Es gibt noch keine Sicherung. Bitten Sie den Betreiber, Sicherungen einzuschalten.",
     old_backup: |at| {
         format!(
-            "Die letzte Sicherung ist vom {at}. Sagen Sie den Betreibern des Servers Bescheid: Warum es keine neuere gibt, steht in seinem Protokoll."
+            "Die letzte Sicherung ist vom {at}. Sagen Sie dem Betreiber Bescheid: Warum es keine neuere gibt, steht im Protokoll des Dienstes."
         )
     },
 };
@@ -1466,17 +1467,17 @@ fn this_photo(number: usize, animal: &str) -> String {
 
 fn role(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Ansicht",
-        Role::Clerk => "Bearbeitung",
+        Role::Viewer => "Nur lesen",
+        Role::Clerk => "Mitarbeit",
         Role::Manager => "Leitung",
     }
 }
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Ansicht: nur ansehen",
-        Role::Clerk => "Bearbeitung: Tiere und Vorgänge ändern",
-        Role::Manager => "Leitung: auch Team, Schlüssel, Webhooks und Protokoll",
+        Role::Viewer => "Nur lesen: sieht alles, ändert nichts",
+        Role::Clerk => "Mitarbeit: ändert Tiere und Vorgänge",
+        Role::Manager => "Leitung: verwaltet auch Team, Schlüssel, Webhooks und Protokoll",
     }
 }
 
@@ -1499,20 +1500,20 @@ pub(crate) mod shelter {
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Ihre eigene Nummer dafür, z.\u{a0}B. von Schutzvertrag oder Beleg. Nicht der Name des Adoptanten.",
+        reference_hint: "Ihre eigene Nummer dafür, z.\u{a0}B. von Schutzvertrag oder Beleg. Nicht der Name von Interessenten.",
         sold_at: "Vermittelt am",
         sold_today: "Heute vermittelt",
         all_sales: "Alle Vermittlungen",
         sell_more: "Vermitteln\u{a0}…",
         sell: "Vermitteln",
         sell_now: "Jetzt vermitteln",
-        take_back_hint: "Der Adoptant bringt das Tier zurück. Es ist dann wieder verfügbar.",
+        take_back_hint: "Das Tier kommt zurück und ist dann wieder verfügbar.",
         sold_without_order: "Das Tier wurde ohne Vorgang als vermittelt markiert. Zum Korrigieren ändern Sie seinen Status.",
         pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein Ende. Reservieren Sie es hier, um ein Ende festzulegen, vermitteln Sie es oder ändern Sie seinen Status.",
-        find_order: "Vorgang suchen: Adoptant, Telefon, Tier, Belegnummer oder Nummer",
+        find_order: "Vorgang suchen: Person, Telefon, Tier, Belegnummer oder Nummer",
         no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder zu vermitteln.",
-        signature: "Unterschrift des Adoptanten",
-        signature_of_store: "Unterschrift des Tierheims",
+        signature: "Unterschrift Übernehmer/in",
+        signature_of_store: "Unterschrift Tierheim",
         store: "Tierheim",
         change_store: "Angaben über das Tierheim ändern",
         store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",
@@ -1523,9 +1524,12 @@ pub(crate) mod shelter {
         add_sold: "Auch vermittelte",
         reserve_or_sell: "Reservieren oder vermitteln\u{a0}…",
         price: "Schutzgebühr",
-        contact: "Adoptant",
-        contact_changed: "Adoptant geändert oder gelöscht",
-        price_invalid: "Geben Sie eine Schutzgebühr wie 249,00 ein, ohne Minus, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
+        contact: "Kontakt",
+        contact_of: |status| match status {
+            OrderStatus::Completed | OrderStatus::Returned => "Übernehmer/in",
+            _ => "Interessent/in",
+        },
+        contact_changed: "Kontakt geändert oder gelöscht",
         price_of_each: "Schutzgebühr pro Tier (falls abweichend)",
         status: |status| {
             if status == PetStatus::Sold {
@@ -1558,7 +1562,7 @@ pub(crate) mod shelter {
         },
         no_order_found_hint: |kept| {
             format!(
-                "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Adoptant {} lang bekannt.",
+                "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kontakt {} lang gespeichert.",
                 days(kept)
             )
         },
@@ -1579,7 +1583,7 @@ pub(crate) mod shelter {
             other => super::order_is(id, other),
         },
         sell_animals: |count| format!("{} vermitteln?", animals(count)),
-        sold_as: |order| format!("Vermittelt als Vorgang {order}."),
+        sold_as: |order| format!("Vermittelt (Vorgang {order})."),
         sale_undone: "Die Vermittlung ist rückgängig gemacht.",
         ..super::TEXTS
     };

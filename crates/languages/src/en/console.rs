@@ -1,5 +1,7 @@
 //! The English texts of the pages for the staff.
 
+use std::borrow::Cow;
+
 use maud::html;
 use petstore_domain::{
     PetStatus, Problem, Role, Scope,
@@ -23,7 +25,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add: "Add",
     orders: "Orders",
     activity: "Activity",
-    web_site: "Web site",
+    website: "Website",
     public_page: "See the public page",
     settings: "Settings",
     categories: "Categories",
@@ -50,7 +52,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_service: "the service",
     the_operator: "the operator",
     reference: "Reference",
-    reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the customer.",
+    reference_hint: "Your own number for this, such as an invoice or receipt number. Not the customer’s name.",
     note: "Note",
     reason_label: "Reason",
     optional: "(optional)",
@@ -65,34 +67,34 @@ pub(crate) static TEXTS: Texts = Texts {
     before_number: ["#", "no.", "no", "number", "animal", "order"],
 
     // Today.
-    find_label: "Find an animal: name, number, microchip, breed, colour …",
+    find_label: "Find an animal: name, number, microchip, breed, colour…",
     find: "Search",
-    ending_today: "To collect today",
+    ending_today: "To be collected today",
     ending_tomorrow: "Until tomorrow",
     ending_later: "Until the day after tomorrow",
     call: "Call",
-    ending: "Reservations that end soon",
+    ending: "Reservations ending soon",
     none_ending: "No reservation ends in the next three days.",
     sold_today: "Sold today",
     all_sales: "All sales",
-    incomplete: "Arrived this week, without a photo or a microchip",
+    incomplete: "Arrived this week, photo or microchip missing",
     no_photo: "no photo",
     no_chip: "no microchip",
     newest_animals: "Newest animals",
     shown_of: |shown, count| format!("{shown} of {count}"),
-    counting: "counting …",
+    counting: "counting…",
     all_reservations: "All reservations",
     empty_store: "There are no animals yet",
     empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
     add_animals: "Add animals",
-    numbers: "Numbers of animals",
+    numbers: "Animals by status",
     first_steps: "First steps",
-    step_store: "Say who you are: name, logo, address and hours",
+    step_store: "Tell people who you are: name, logo, address and opening hours",
     step_animal: "Add an animal",
     step_import: "Import animals from a spreadsheet",
     step_colleague: "Add a colleague",
-    step_window: "Look at the public pages of your animals",
-    no_steps: "Do not show these steps again",
+    step_window: "See the public pages of your animals",
+    no_steps: "Hide these steps",
 
     // Animal.
     edit: "Edit",
@@ -103,38 +105,39 @@ pub(crate) static TEXTS: Texts = Texts {
     sell: "Sell",
     sell_now: "Sell now",
     cancel_reservation: "Cancel the reservation",
-    take_back: "Take it back",
+    take_back_more: "Record a return…",
+    take_back: "Record the return",
     take_back_hint: "The customer returns the animal. It becomes available again.",
     sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
-     give it one, sell it, or edit its status.",
-    withdraw: "Withdraw",
-    withdraw_more: "Record a departure",
-    withdraw_hint: "It leaves all lists of animals. Its history stays, and it can be restored.",
+     set one, sell it, or edit its status.",
+    withdraw: "Mark as left",
+    withdraw_more: "Left the store…",
+    withdraw_hint: "It disappears from all lists of animals. Its history stays, and it can be restored.",
     restore: "Restore",
     restore_hint: "It returns to the lists as it was.",
     choose: "Choose a reason",
     history: "History",
     older: "Older entries",
-    whole_before: "The whole text before",
-    no_history: "No change was recorded.",
-    status_held: "An order holds the animal. To change its status, open the order.",
+    whole_before: "Full text before the change",
+    no_history: "No changes were recorded.",
+    status_held: "The animal belongs to an order. To change its status, open the order.",
 
     // Conflict.
     conflict: "Somebody else changed this animal",
     conflict_hint: "It changed while you were editing it. Your changes are not saved yet. Compare both versions, \
      edit yours if you like, then choose one.",
-    theirs: "Now in the store",
-    yours: "Yours",
+    theirs: "Saved version",
+    yours: "Your version",
     save_mine: "Save mine",
-    keep_theirs: "Keep what is in the store",
+    keep_theirs: "Keep the saved version",
     different: "different",
 
     // Add.
     add_one: "One animal",
     add_many: "Many from a spreadsheet",
     add_animal: "Add the animal",
-    add_to_number: "Add the animal to this number, without a name",
+    add_to_number: "Add the animal under this number, without a category name",
     paste: "Lines of the spreadsheet",
     paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
      category. With headings in the first line, also its status and the values of its fields. If a line has no category, the category of its species is used. You see a \
@@ -158,7 +161,7 @@ pub(crate) static TEXTS: Texts = Texts {
     signature: "Signature of the customer",
     signature_of_store: "Signature for the store",
     shown_here: "On this page:",
-    only_first: "The 100 reservations that end first are shown.",
+    only_first: "Only the 100 reservations that end soonest are shown.",
 
     // Problems.
     no_pet: "No animal has this number.",
@@ -172,13 +175,13 @@ pub(crate) static TEXTS: Texts = Texts {
     day_invalid: "Enter a day in the future, at most 400 days from now.",
     none_selected: "Select at least one animal first.",
     nothing_pasted: "Paste at least one line.",
-    stale: "Somebody else has changed it in the meantime, so nothing was changed \
-     this time. Look at the current state, and retry.",
+    stale: "Somebody else has changed this in the meantime, so your change was not made. \
+     Check how it looks now, and try again.",
     nothing_changed: "Nothing was changed. It is not possible for these animals:",
     undone_without: "The others have their previous value again. These animals stay as they are:",
     status,
-    withdrawn: "Withdrawn",
-    departures: "Withdrawn",
+    withdrawn: "Left the store",
+    status_below: |_, status| Cow::Borrowed(status),
     overdue: "Overdue",
     order_status,
     reason,
@@ -187,7 +190,10 @@ pub(crate) static TEXTS: Texts = Texts {
     change,
     animals,
     more_than: |count| format!("More than {}", animals(count)),
-    first_shown: |count| format!("The first {} are shown.", animals(count)),
+    first_shown: |count| match count {
+        1 => "The first animal is shown.".to_owned(),
+        count => format!("The first {} are shown.", animals(count)),
+    },
     title_of_order: |id| format!("Order {id}"),
     this_order: |id| format!("order {id}"),
     labels: |all| {
@@ -216,7 +222,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     form_too_large: |most| {
         format!(
-            "The form has more than {} fields, so nothing was read. Go back, and send less at once.",
+            "The form has more than {} fields, so none of it was read. Go back, and send less at a time.",
             in_digits(most)
         )
     },
@@ -241,7 +247,8 @@ pub(crate) static TEXTS: Texts = Texts {
     category_prefix: "Category ",
     category_number: |id| format!("Category {id}"),
     changed_by: |name| format!("Changed by {name}"),
-    is_withdrawn: "It is withdrawn. Restore it first.",
+    is_withdrawn: "It has left the store. Restore it first.",
+    withdraw_animal: |name| format!("Mark {name} as having left the store?"),
     has_no_reservation: "It has no reservation.",
     is_gone: "It no longer exists.",
     is_reserved: |order| format!("It is reserved by order {order}."),
@@ -252,35 +259,35 @@ pub(crate) static TEXTS: Texts = Texts {
     no_categories: "No category has a name yet",
     no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
     name_category_heading: "Add or rename a category",
-    category_number_hint: "A free number is filled in. To change the name of a category, enter its number.",
+    category_number_hint: "A free number is filled in. To rename a category, enter its number.",
     label_missing: "Enter the name of the category.",
     label_invalid: "Enter 1 to 255 characters.",
-    no_free_number: "No free number is found. Enter a number on the page Categories.",
+    no_free_number: "No free number was found. Enter a number on the page “Categories”.",
     number_invalid: "Enter a whole number.",
 
     // Adding one animal.
     category_of_species: "If this is empty, the category of the species is used.",
-    species_or_category: "Choose a species, or a category.",
+    species_or_category: "Choose a species or a category.",
     or_about: "Or approximate age",
-    about_hint: "For an age such as 2, or 8 months, the date of birth is calculated from today.",
+    about_hint: "With an age such as 2 or 8 months, the date of birth is worked out from today.",
     ages_typed: [
         "y yr yrs year years",
         "m mo mos mth mths month months",
         "w wk wks week weeks",
     ],
-    age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
+    age_invalid: "Enter the age in years, such as 2, or with its unit, such as 8 months or 10 weeks.",
     born_or_age: "Enter the date of birth or the age, not both.",
 
     // The texts about fields and their values.
     fields: "Fields",
-    fields_hint: "Fields describe your animals: in the forms, on their pages, and for programs.",
+    fields_hint: "Fields describe your animals: in forms, on their pages and for other programs.",
     more_fields: "More fields",
     any_value: "Any",
     no_value: "–",
     field_label: "Label",
-    field_label_hint: "What people read, such as Breed.",
+    field_label_hint: "What people see, such as Breed.",
     field_name: "Name for programs",
-    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.",
+    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot be changed later.",
     field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
     field_name_taken: "Another field has this name for programs. Enter a different one.",
     field_kind: "Type",
@@ -290,44 +297,45 @@ pub(crate) static TEXTS: Texts = Texts {
     field_choices: "Choices",
     more_choices: "More choices",
     remove_choice: "Remove",
-    field_labels_hint: "To rename a choice, change its label: no animal changes. Programs keep using the first name.",
-    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
+    field_labels_hint: "To rename a choice, change its label here. The animals stay as they are, and programs keep using the original name.",
+    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Upper and lower case \
      count as the same.",
     field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
-    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.",
+    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Upper and lower case count as the same.",
     field_position: "Position",
     field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
     field_position_invalid: "Enter a position from 0 to 10,000.",
-    field_public: "Show on the web site",
+    field_public: "Show on the website",
     field_public_hint: "Everybody can see the values.",
     field_unique: "Unique",
-    field_unique_hint: "No two animals have the same value, as with a microchip. Only for text and whole numbers.",
+    field_unique_hint: "No two animals can have the same value, as with a microchip. Only for text and whole numbers.",
     add_field: "Add a field",
     delete_field: "Delete field",
     field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
     birth_invalid: "Enter a date with its day, month and year, such as 3 May 2024, not in the future.",
     no_field: "There is no such field.",
-    field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
-     animal has a value, withdrawn animals included.",
+    field_in_use: "Some animals have a value in this field. Until none has, including animals that have left, the field cannot be deleted, \
+     and its type and “Unique” cannot be changed.",
     too_many_fields: "There are 50 fields already. Delete one before you add another.",
-    field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
-    choice_in_use: |count, most, shown| {
+    field_changed: "Somebody else changed this field at the same time. Check how it looks now, and save again.",
+    delete_choice: |choice| format!("Remove the choice “{choice}”?"),
+    show_field: |label| format!("Show “{label}” on the website?"),
+    change_field: |label| format!("Change the field “{label}”?"),
+    choice_in_use: |count, most, choice| {
         let animals = match count {
-            1 => "1 animal has".to_owned(),
-            _ if count > most => "More than 1,000 animals have".to_owned(),
-            _ => format!("{count} animals have"),
+            _ if count > most => format!("more than {}", animals(most)),
+            count => animals(count),
         };
         format!(
-            "{animals} “{shown}”. These animals keep this value, but it can no longer be chosen for others. To rename it, change its label."
+            "“{choice}” is used for {animals}. They keep it, but it can no longer be chosen for others. To rename it, change its label instead."
         )
     },
     becomes_public: |count, has_more| {
         let animals = match count {
-            _ if has_more => "Many animals can have".to_owned(),
-            1 => "1 animal has".to_owned(),
-            count => format!("{count} animals have"),
+            _ if has_more => "many animals".to_owned(),
+            count => animals(count),
         };
-        format!("{animals} a value. Everybody will see it.")
+        format!("It is filled in for {animals}. Everybody will be able to see it.")
     },
     kind: |kind| match kind {
         FieldKind::Text => ("Text", "Enter at most 255 characters."),
@@ -344,12 +352,11 @@ pub(crate) static TEXTS: Texts = Texts {
         FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
         FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
     },
+    animal_with_number: |name, number| format!("{name} (number {number})"),
     value_taken: |label, other| {
-        format!(
-            "{label}: {other} already has this value, and no two animals may have the same one."
-        )
+        format!("{label}: {other} already has this value. Each animal needs its own.")
     },
-    other_new: "Another of these animals",
+    other_new: "another of these animals",
     show_animal: |other| format!("Show {other}"),
     shared_value: |label| {
         format!(
@@ -358,11 +365,11 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     field_removed: |label, typed| {
         format!(
-            "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+            "The field {label} was removed. You typed: {typed}. It will not be saved when you send the form again."
         )
     },
     choice_removed: |label, chosen| {
-        format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+        format!("{label}: {chosen} is no longer a choice. Choose another one, or none.")
     },
     number_shortened: |label, typed| {
         format!(
@@ -375,16 +382,17 @@ pub(crate) static TEXTS: Texts = Texts {
     also_sold: "In the store or sold",
     filter: "Filter",
     filters: "Filters",
-    add_sold: "Also sold ones",
-    take_off: " (take off)",
+    add_sold: "Include sold animals",
+    take_off: " (remove)",
     show: "Show",
     any_category: "All",
-    none_here: "None here now",
+    none_here: "None here at the moment",
     nothing_found: "No animal found",
     nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
+    none_match: "No animal matches these filters.",
     search_orders: |typed| format!("Search the orders for “{typed}”"),
     select_all: "Select all on this page",
-    skip_list: "Skip the list, to the actions",
+    skip_list: "Skip to the actions",
     with_selected: "Change the selected animals",
     all_or_none: "Either all of them change, or none.",
     reserve_or_sell: "Reserve or sell…",
@@ -395,14 +403,13 @@ pub(crate) static TEXTS: Texts = Texts {
     value_hint: "As in a spreadsheet: a choice, yes or no, a date. Leave it empty to remove the value.",
     field_of_animals: "Field",
     choose_field: "Choose a field",
-    field_missing: "Choose the field whose value changes.",
-    withdraw_several: "Record a departure…",
+    field_missing: "Choose the field to change.",
     cancel_reservations: "Cancel reservations",
     clear: "Clear all",
     chip: |label, value| format!("{label}: {value}"),
     too_many_filters: |most, left_out| {
         format!(
-            "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+            "You can filter by at most {most} fields at once, so {left_out} is left out. Remove another filter first."
         )
     },
 
@@ -414,7 +421,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_activity_hint: "Choose other days, or remove a filter.",
     no_activity_yet: "Nothing found yet",
     no_activity_yet_hint: "The newest entries do not match. The next page continues with older ones.",
-    since: "From (day)",
+    since: "From",
     up_to: "To (end of day)",
     animal_number: "Animal number",
     any_type: "Everything",
@@ -441,7 +448,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::ProfileChanged => "Store profile changed",
         ActType::StaffAdded => "Member added",
         ActType::StaffRoleChanged => "Role of a member changed",
-        ActType::StaffReset => "Member reset",
+        ActType::StaffReset => "Access of a member reset",
         ActType::StaffDisabled => "Member disabled",
         ActType::StaffPasswordSet => "Password set",
         ActType::StaffLinked => "Linked to the provider",
@@ -470,7 +477,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // Webhooks.
-    webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
+    webhooks_hint: "A webhook tells another program, such as your website or your accounts, about each change.",
     no_webhooks: "No webhooks yet",
     no_webhooks_hint: "Add one with the address that the other program gives you.",
     no_webhook: "No webhook has this number.",
@@ -481,21 +488,21 @@ pub(crate) static TEXTS: Texts = Texts {
     sends: "Sends",
     sends_hint: "If you choose none, every change is sent.",
     every_change: "Every change",
-    works: "Works",
+    works: "Working",
     not_used: "Not used yet",
     url_missing: "Enter the address.",
-    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or a part behind #. The operator can permit http:// and addresses inside the network with --webhook-allow.",
-    fails: "Fails",
+    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or anything after a #. For http:// or an address inside your network, ask the operator.",
+    fails: "Failing",
     off: "Off",
-    fails_since: "Fails since",
-    attempts: "Newest attempts",
+    fails_since: "Failing since",
+    attempts: "Latest attempts",
     no_attempts: "Nothing was sent yet.",
     result: "Result",
     duration: "Duration",
     delivered: "Delivered",
     failed: "Failed",
     test: "Send a test message",
-    test_hint: "The result is in the list of attempts a moment later.",
+    test_hint: "The result appears in the list of attempts a moment later.",
     enable: "Continue where it stopped",
     enable_hint: "Everything since then is sent.",
     enable_now: "Continue from now on",
@@ -507,12 +514,12 @@ pub(crate) static TEXTS: Texts = Texts {
     delete: "Delete",
     delete_webhook: "Delete this webhook",
     delete_hint: "This also deletes its list of attempts, and cannot be undone.",
-    secret: "The secret of the webhook",
+    secret: "The webhook’s secret",
     secret_hint: "Copy it into the settings of the program now. It is not shown again.",
     too_many_webhooks: "There are 100 webhooks already. Delete one first.",
     failing_webhooks: |count| match count {
-        1 => "1 webhook does not get its messages.".to_owned(),
-        count => format!("{count} webhooks do not get their messages."),
+        1 => "1 webhook is not getting its messages.".to_owned(),
+        count => format!("{count} webhooks are not getting their messages."),
     },
     show_webhooks: "Show the webhooks",
     disabled: |reason| match reason {
@@ -524,21 +531,22 @@ pub(crate) static TEXTS: Texts = Texts {
     // Orders.
     price: "Price",
     contact: "Customer",
+    contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "Such as a name and a telephone number. It is deleted {} after the sale.",
+            "For example, a name and a telephone number. Deleted {} after the sale.",
             days(kept)
         )
     },
     no_order_found_hint: |kept| {
         format!(
-            "Check the spelling. The customer of a closed order is known for {}.",
+            "Check the spelling. When an order is closed, its customer is kept for {}.",
             days(kept)
         )
     },
     only_newest: |searched| {
         format!(
-            "Only the newest {searched} orders were searched, and the first animals with the name."
+            "Only the newest {searched} orders, and the first animals with this name, were searched."
         )
     },
     orders_found: |count, has_more| {
@@ -559,16 +567,16 @@ pub(crate) static TEXTS: Texts = Texts {
     text_too_long: "Enter at most 500 characters.",
     contact_changed: "Customer changed or deleted",
     change_order: "Change the order",
-    extend_or_change: "Hold it until another day, or change the order",
-    price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+    extend_or_change: "Extend the reservation, or change the order",
+    price_invalid: "Enter an amount, such as 249.00.",
     ambiguous: |typed, [one, other], [first, second]| {
         format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
     },
     reopen,
-    typed_here: "You typed this, and it is not saved:",
+    typed_here: "You typed this, which is not saved:",
     that_was: "That was",
     did_that: |name| format!("{name} did that"),
-    order_before: "The order before",
+    order_before: "Previous order",
     price_of_each: "Price of each (if different)",
     order_is,
 
@@ -584,7 +592,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_down: "Move right",
     turn_left: "Turn left",
     turn_right: "Turn right",
-    look_more: "What stays in view",
+    look_more: "Focus",
     look_hint: "Lists show a part of a photo. Click the part that must stay visible, or choose it below.",
     points: [
         "Nothing chosen",
@@ -598,7 +606,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Bottom",
         "Bottom right",
     ],
-    look_at_pressed: "The point that was pressed",
+    look_at_pressed: "The point that you clicked",
     uploads: [
         "Waiting",
         "Sending",
@@ -609,9 +617,9 @@ pub(crate) static TEXTS: Texts = Texts {
         "Leave it out",
         "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
         "The service cannot be reached.",
-        "You are signed out. Sign in in another tab, and press the button again.",
+        "You are signed out. Sign in from another tab, and press the button again.",
         "It is the same picture as {}.",
-        "20 photos fit. Not sent ({}): {}",
+        "An animal can have up to 20 photos. Not sent ({}): {}",
         "1 photo added.",
         "{} photos added.",
         "{} not added.",
@@ -619,24 +627,24 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     photos: "Photos",
     photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
-    take_photo: "Take it",
-    no_picture: "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.",
+    take_photo: "Keep",
+    no_picture: "This file is not a JPEG, PNG, WebP or GIF picture. Choose another one.",
     picture_too_large: "This picture is too large. Choose a smaller one.",
-    too_many_pictures: "Too many pictures wait at the moment. Try again.",
-    photos_not_kept: "The session is over. The photos were not added: sign in, and choose them again.",
+    too_many_pictures: "Too many pictures are waiting at the moment. Try again.",
+    photos_not_kept: "Your session has ended. The photos were not added: sign in, and choose them again.",
     heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
      Settings, Camera, Formats), and take it again, or choose a JPEG.",
     another_member: "Another member is signed in now. Sign in as yourself in another tab, \
      and press the button again. Without JavaScript, choose the photos again.",
     too_many_photos: "20 of 20 photos. Delete one to add another.",
-    photo_is_gone: "The photo is removed. You have a day to undo this.",
+    photo_is_gone: "The photo will be removed. You have a day to undo this.",
     photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
     put_back: "Put it back",
     photo_added: "Photo added",
     photo_turned: "Photo turned",
     photo_deleted: "Photo deleted",
     photos_moved: "Photos rearranged",
-    photo_focused: "Part of a photo chosen that stays in view",
+    photo_focused: "Focus of a photo chosen",
     photo_described: "Photo described",
     photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
     photo_of: |number, animal, alt| {
@@ -644,7 +652,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     this_photo: |number, animal| format!("photo {number} of {animal}"),
     photos_of: |animal| format!("Photos of {animal}"),
-    look_at: |number| format!("Keep in view of photo {number}"),
+    look_at: |number| format!("Focus of photo {number}"),
     alt_of: |number| format!("Describe photo {number} (for people who cannot see it)"),
     photo_button: |label, number| format!("{label}: photo {number}"),
     photos_lost: |count| {
@@ -672,15 +680,10 @@ pub(crate) static TEXTS: Texts = Texts {
     name_it: "Give it this name",
     rename_category: |old, new| format!("Rename the category “{old}” to “{new}”?"),
     name_category: |id, label| format!("Give category {id} the name “{label}”?"),
-    category_now: |id, label| format!("{id} (now “{label}”)"),
     category_has: |count| {
-        let (is, show) = if count == 1 {
-            ("is", "shows")
-        } else {
-            ("are", "show")
-        };
+        let is = if count == 1 { "is" } else { "are" };
         format!(
-            "{} {is} in this category and {show} this name from then on.",
+            "{} {is} in this category and will show this name.",
             animals(count)
         )
     },
@@ -690,22 +693,29 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     cancels: |order| {
-        format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+        format!("The animal is reserved. Its reservation, order {order}, will be cancelled.")
     },
 
     // Several animals at once.
     change_verb: "Change",
     move_animals: |count, category| format!("Move {} to “{category}”?", animals(count)),
     change_animals: |count, label, value| {
-        format!("Change {} so that {label} is “{value}”?", animals(count))
+        format!("Set “{label}” to “{value}” for {}?", animals(count))
     },
     clear_animals: |count, label| format!("Remove “{label}” from {}?", animals(count)),
     reserve_animals: |count, end| format!("Reserve {} until the end of {end}?", animals(count)),
     sell_animals: |count| format!("Sell {}?", animals(count)),
-    cancel_reservations_of: |count| format!("Cancel reservations of {}?", animals(count)),
+    cancel_reservations_of: |count| {
+        let reservations = if count == 1 {
+            "reservation"
+        } else {
+            "reservations"
+        };
+        format!("Cancel the {reservations} of {}?", animals(count))
+    },
     withdraw_animals: |count, why| {
         format!(
-            "Withdraw {} ({})?",
+            "Mark {} as having left the store ({})?",
             animals(count),
             reason(why).to_lowercase()
         )
@@ -749,15 +759,15 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Settings.
     make_link: "Create a new link",
-    revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
+    revoke_effect: "From then on, every program with this key is rejected. A revoked key cannot be used again.",
     really: |verb, what| format!("{verb} {what}?"),
     disable_member: |name| {
-        format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+        format!("All sessions of {name} end at once, and {name} can no longer sign in.")
     },
     change_role: "Change the role",
     role_becomes: |name, old, new| {
         format!(
-            "{name} is {} now, and {} from then on: {}",
+            "{name} is now a {}, and will be a {}. {}.",
             role(old),
             role(new),
             what_role_may(new)
@@ -774,7 +784,7 @@ pub(crate) static TEXTS: Texts = Texts {
         let was = was.map(|was| if was.is_empty() { "empty" } else { was });
         let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
         format!(
-            "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+            "{label} is now {now}{it_was}. Nothing is changed yet. Check what you typed, and press the button again."
         )
     },
 
@@ -793,29 +803,29 @@ pub(crate) static TEXTS: Texts = Texts {
     not_undoable: "This change cannot be undone.",
     show_order: "Show the order",
     add_another: "Add another like this",
-    reserved_as: |order| format!("Reserved as order {order}."),
-    sold_as: |order| format!("Sold as order {order}."),
+    reserved_as: |order| format!("Reserved (order {order})."),
+    sold_as: |order| format!("Sold (order {order})."),
     added_as: |animal| format!("Added as animal {animal}."),
     added_about: |animal| {
         format!("Added as animal {animal}. Its date of birth was calculated from its age.")
     },
     added_many: |count| format!("{} added.", animals(count)),
-    undone_many: |count| format!("The change of {} is undone.", animals(count)),
+    undone_many: |count| format!("The change to {} is undone.", animals(count)),
     changed_many: |count| format!("{} changed.", animals(count)),
     reservation_cancelled: "The reservation is cancelled. The animal is available.",
     sale_undone: "The sale is undone.",
-    taken_back: "Taken back. The animal is available.",
+    taken_back: "Returned. The animal is available again.",
     photo_was_removed: "Photo removed.",
     photo_was_turned: "Photo turned.",
     photo_is_back: "The photo is back.",
     reservation_extended: "The end of the reservation is changed.",
     undone: "The change is undone.",
     saved: "Saved.",
-    was_withdrawn: "Withdrawn.",
+    was_withdrawn: "Saved. The animal is no longer in any list.",
     was_restored: "Restored.",
     was_deleted: "Deleted.",
     webhook_disabled: "Nothing more is sent to it.",
-    webhook_enabled: "It is enabled.",
+    webhook_enabled: "The webhook is enabled.",
     webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
     password_changed: "Your password is changed. Your other sessions have ended.",
     session_ended: "The session has ended.",
@@ -831,29 +841,29 @@ pub(crate) static TEXTS: Texts = Texts {
     password: "Password",
     code: "Code",
     continue_label: "Continue",
-    sign_in_wrong: "The name or the password is wrong. Check both, and retry.",
+    sign_in_wrong: "The name or the password is wrong. Check both, and try again.",
     code_hint: "The six digits that your app shows, or one of your recovery codes.",
     code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
     sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
     form_kept: "Enter your password to continue. What you typed is kept, and you can send it afterwards.",
-    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
+    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in from another tab, go back in this one, and send it again.",
     form_not_of_browser: "This form was kept in another browser, or this browser has lost its cookies since. So it was not sent. Go back to the page of the form, and send it again.",
-    no_password: "No password yet, or forgotten? A manager can give you a link.",
+    no_password: "No password yet, or forgotten it? A manager can give you a link.",
     send_kept_hint: "You are signed in. Send what you typed now.",
     send_kept: "Send what I typed",
     drop_kept: "Do not send it",
-    changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
+    changed_meanwhile: "Somebody else has changed this in the meantime, so your change was not made. Reload the page, and check how it looks now.",
 
     // Signing in at a provider, whose host names it.
     provider: "Provider",
-    link_needed: "This needs a recent proof of who you are, and you signed in with a link. Ask a manager for a new link, or sign out and sign in again.",
-    no_passwords: "This store does not use passwords. Sign in with the button.",
+    link_needed: "For this, your sign-in must be recent. You signed in with a link: ask a manager for a new one, or sign out and sign in again.",
+    no_passwords: "Passwords are not used here. Sign in with the button.",
     sign_in_elsewhere: "This sign-in has taken longer than ten minutes, was completed before, or began in another browser. Sign in again.",
-    access_disabled: "A manager has disabled your access to this store.",
+    access_disabled: "A manager has disabled your access.",
     signed_in: "You are signed in",
-    signed_in_hint: "Close this tab, and continue in the one from which you came.",
+    signed_in_hint: "Close this tab, and continue in the one you came from.",
     signed_out_title: "You are signed out",
-    role_of_provider: "The provider with which this member signs in decides the role. Change it there.",
+    role_of_provider: "This member’s role comes from the provider they sign in with. Change it there.",
     enter_once: "Sign in once with this link",
     sign_in_at: |host| format!("Sign in with {host}"),
     sign_in_in_new_tab: |host| {
@@ -861,16 +871,16 @@ pub(crate) static TEXTS: Texts = Texts {
             "Sign in with {host} in a new tab, and come back to this one. What you typed stays here; send it then."
         )
     },
-    provider_unreachable: |host| format!("{host} does not respond. Wait a minute, and retry."),
+    provider_unreachable: |host| format!("{host} does not respond. Wait a minute, and try again."),
     provider_invalid: |host| {
         format!(
-            "The response of {host} could not be accepted. Retry. If this happens again, ask the operator: the log of the service says why."
+            "The response of {host} could not be accepted. Try again. If this happens again, ask the operator: the log of the service says why."
         )
     },
-    sign_in_stopped: |host| format!("{host} has stopped the sign-in. Sign in again to retry."),
+    sign_in_stopped: |host| format!("{host} has stopped the sign-in. Sign in again."),
     no_role: |host| {
         format!(
-            "{host} knows you, but it gives you no role in this store. Ask a manager, or the people who manage your accounts."
+            "{host} knows you, but it gives you no role here. Ask a manager, or the people who manage your accounts."
         )
     },
     identity_of_another: |host| {
@@ -882,7 +892,7 @@ pub(crate) static TEXTS: Texts = Texts {
     signed_out_hint: |host| format!("You are signed out here, and now also at {host}."),
     signs_in_at: |host| format!("signs in with {host}"),
     link_to_provider: |host| {
-        format!("Or sign in with {host} from now on. You need no password here then.")
+        format!("Or sign in with {host} from now on. Then you do not need a password here.")
     },
     enter_once_hint: |host| {
         format!("If you cannot sign in with {host}, this link lets you in once.")
@@ -902,9 +912,9 @@ pub(crate) static TEXTS: Texts = Texts {
     account: "Your account",
     current_password: "Current password",
     change_password: "Change the password",
-    current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
+    current_password_wrong: "The current password is wrong. Enter the password that you sign in with now.",
     sessions: "Sessions",
-    only_last_sessions: "The 100 sessions that were used last are shown.",
+    only_last_sessions: "Only the 100 most recently used sessions are shown.",
     language_label: "Language",
     language_of_store: |name| format!("Language of the store ({name})"),
     own_sessions: "Where you are signed in",
@@ -931,7 +941,7 @@ pub(crate) static TEXTS: Texts = Texts {
     qr_code: "QR code with the setup key",
     app_code: "Code that the app shows",
     use_app: "Use this app",
-    app_code_wrong: "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.",
+    app_code_wrong: "The code is wrong. Check the clock of the phone, and enter the code that the app shows now.",
     recovery_codes: "Recovery codes",
     new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
     new_codes: "Make new recovery codes",
@@ -949,15 +959,15 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_name_invalid: "The name must be one line of 1 to 60 characters.",
     add_passkey: "Add a passkey",
     passkeys_full: "You have 10 passkeys, which is the maximum. Remove one before you add another.",
-    passkeys_elsewhere: "There are no passkeys at this address. They need the address in --console-url, with HTTPS, or http://localhost if it is not set. Open the console there.",
+    passkeys_elsewhere: "Passkeys are not set up for this address. Ask the operator.",
     sign_in_with_passkey: "Sign in with a passkey",
     passkey_needed: "Your password is right. Now use your passkey. If you have lost it, ask a manager for a new link.",
-    passkey_script: "A passkey needs a script, and this browser runs none.",
+    passkey_script: "Passkeys need JavaScript, which this browser does not run.",
     passkey_unsupported: "This browser is too old for passkeys. Update it, or use another one.",
-    passkey_stopped: "No passkey was used: the question of the browser was closed, it took too long, or this device has none for this store. Try again.",
+    passkey_stopped: "No passkey was used: the browser’s question was closed, it took too long, or this device has none for this site. Try again.",
     passkey_known: "This device already has a passkey for your account.",
     passkey_late: "This took longer than five minutes, was sent before, or began in another tab. Try again.",
-    passkey_rejected: "This passkey does not work here. It was removed, or is for another store. Sign in in another way.",
+    passkey_rejected: "This passkey does not work here. It was removed, or is for another site. Sign in another way.",
     passkey_of_another: "This is the passkey of another member. Use one of yours.",
     passkey_unusable: "This passkey cannot be added. It must check a fingerprint, a face or a PIN, and must be new. Try another device.",
     passkey_added: "The passkey is added. Your other sessions have ended.",
@@ -970,12 +980,12 @@ pub(crate) static TEXTS: Texts = Texts {
     state: "State",
     you: "you",
     add_member: "Add a member",
-    password_again: "This needs your password again, because it is more than five minutes old. What you \
+    password_again: "Enter your password again, because you last did so more than five minutes ago. What you \
      typed is kept, and you can send it afterwards.",
     add_member_button: "Add and create a link",
-    member_name_hint: "The member signs in with this name.",
+    member_name_hint: "They sign in with this name.",
     member_name_invalid: "The name must be one line of 1 to 64 characters.",
-    member_name_taken: "There is a member with this name. Choose another one.",
+    member_name_taken: "There is already a member with this name. Choose another one.",
     too_many_members: "There are 1,000 members already. No more can be added.",
     own_access: "You cannot change your own role or access. Ask another manager.",
     new_link: "New link",
@@ -985,7 +995,7 @@ pub(crate) static TEXTS: Texts = Texts {
     has_link: "has a link",
     link_expired: "link expired",
     link: "A link to choose a password",
-    copied: "I have copied it",
+    copied: "Copied",
 
     // API keys.
     keys: "API keys",
@@ -1012,20 +1022,19 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "The service did not accept the request.",
     not_allowed: "Your role does not include this page.",
     foreign_host: |host, expected| {
-        let expected = if expected.is_empty() {
-            "not set"
-        } else {
-            expected
+        let remedy = match expected {
+            "" => "Ask the operator for its address.".to_owned(),
+            expected => format!(
+                "Open it at {expected}. If you did, ask the operator: the log of the service says what to correct."
+            ),
         };
-        format!(
-            "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
-        )
+        format!("The console is not at {host:.255}. {remedy}")
     },
-    needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
+    needs_https: "The console needs HTTPS, because a password must not be sent unencrypted. Open it with https://, or on the machine where it runs.",
     foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
     foreign_origin: |origin, own| {
         format!(
-            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, its proxy does not pass on the host (nginx: proxy_set_header Host $http_host)."
+            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, ask the operator: the log of the service says what to correct."
         )
     },
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
@@ -1033,20 +1042,21 @@ pub(crate) static TEXTS: Texts = Texts {
     request: "Error number ",
 
     // Open pages.
-    page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
-    offline: "There is no connection, so nothing was sent. It is still here: try again when the connection is back.",
+    page_changed: "Somebody has changed something on this page. It stays as it is while you are using it.",
+    offline: "There is no connection, so nothing was sent. What you typed is still here: try again when the connection is back.",
     connection_lost: "The connection to the service is lost. This page may be out of date.",
-    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
+    signed_out: "You are signed out, so this page may be out of date. Sign in from another tab, or reload the page.",
     show_change: "1 change – show it",
     show_changes: "{} changes – show them",
     reload: "Reload the page",
     more_follow: "More entries follow on the next page of the console.",
     not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
     newest_first: "Newest first",
-    longest_first: "Longest stay first",
+    longest_first: "Longest with us first",
     too_many_attempts: |minutes| {
+        let plural = if minutes == 1 { "" } else { "s" };
         format!(
-            "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+            "There were too many attempts to sign in. Wait {minutes} minute{plural}, or ask a manager for a link."
         )
     },
     weak: |weak| match weak {
@@ -1067,7 +1077,7 @@ pub(crate) static TEXTS: Texts = Texts {
                 .to_owned()
         }
     },
-    welcome: |name| html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." },
+    welcome: |name| html! { "Welcome, " bdi { (name) } ". Choose the password that you will sign in with." },
     you_are: |name, of| html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" },
     second_factor_on: |recovery_codes| {
         let plural = if recovery_codes == 1 { "" } else { "s" };
@@ -1102,7 +1112,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::Internal => (
             "Something went wrong",
             Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Retry. If it happens again, tell the operator of the service the error number below.",
+            "Try again. If it happens again, tell the operator of the service the error number below.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "The service is busy",
@@ -1116,7 +1126,7 @@ pub(crate) static TEXTS: Texts = Texts {
             Some(
                 "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
             ),
-            "Ask the operator of the service to make room. Then go back, and send the form again.",
+            "Ask the operator of the service to free some space. Then go back, and send the form again.",
         ),
         Problem::BodyTooLarge => (
             "Too much text",
@@ -1194,45 +1204,43 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     remove_logo: "Remove the logo",
     logo_removed_effect: "It disappears from all pages. To show it again, upload it again.",
-    as_shown: "As everybody sees it",
-    see_web_site: "See the web site",
-    nothing: "none",
-    option_counts: |option, value| {
-        format!("If this is empty, the option {option} is used: {value}.")
-    },
-    nameless: |console, web_site| {
-        format!("If this is empty, the console shows “{console}” and the web site “{web_site}”.")
+    as_shown: "What everybody sees",
+    see_website: "See the website",
+    operator_value: |value| format!("If this is empty, the operator’s setting is used: {value}."),
+    no_currency: "If this is empty, amounts are shown without a currency.",
+    nameless: |console, website| {
+        format!("If this is empty, the console shows “{console}” and the website “{website}”.")
     },
     default_is: |value| format!("If this is empty, the default is used: {value}."),
     store: "Store",
-    change_store: "Change what the store says about itself",
-    store_hint: "Everybody sees this: on the web site, in the console and on paper. Nothing is required.",
+    change_store: "Edit the details of the store",
+    store_hint: "Everybody sees this: on the website, in the console and on printouts. All of it is optional.",
     who_you_are: "Who you are",
     how_to_reach_you: "How to reach you",
     pages_heading: "Pages",
     links: "Links",
-    links_hint: "At the end of each public page, such as your imprint, privacy, or how to adopt an animal.",
+    links_hint: "At the end of each public page, such as your legal notice, your privacy policy, or how to adopt an animal.",
     more_links: "More links",
     not_chosen: "Not chosen",
-    store_stale: "Somebody else changed the store at the same time. Check what it is now, and save again.",
-    link_label_invalid: "A link must have a text of 1 to 60 characters in one line, one of them visible. Enter it, or empty both inputs of the link.",
+    store_stale: "Somebody else changed these details at the same time. Check how they look now, and save again.",
+    link_label_invalid: "A link must have a text of 1 to 60 characters on one line. Enter it, or empty both inputs of the link.",
     link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
     link_label: |number| format!("Text of link {number}"),
     link_url: |number| format!("Address of link {number}"),
     member_name: [
         "Name",
-        "It stands at the top of every page.",
-        "The name must have at most 120 characters in one line, one of them visible. Shorten it, or leave it empty.",
+        "It appears at the top of every page.",
+        "The name must have at most 120 characters on one line. Shorten it, or leave it empty.",
     ],
     member_kind: [
         "Type",
-        "A shelter has adopted animals and adoption fees; a shop has sold animals and prices.",
+        "Shelters see “adopted” and “adoption fee”; shops see “sold” and “price”.",
         "The type must be a shop or a shelter. Choose one of them, or none.",
     ],
     member_about: [
         "About",
         "A few sentences on the first public page, at most 2,000 characters.",
-        "The text about the store must have at most 2,000 characters, one of them visible. Shorten it, or leave it empty.",
+        "The text about the store must have at most 2,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [
         "E-mail",
@@ -1251,13 +1259,13 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_address: [
         "Address",
-        "Its lines as on an envelope, at most 500 characters.",
-        "The address must have at most 500 characters, one of them visible. Shorten it, or leave it empty.",
+        "Line by line, as on an envelope, at most 500 characters.",
+        "The address must have at most 500 characters. Shorten it, or leave it empty.",
     ],
     member_hours: [
         "Opening hours",
-        "Its lines as on your door, at most 500 characters.",
-        "The opening hours must have at most 500 characters, one of them visible. Shorten them, or leave them empty.",
+        "Line by line, as on your door, at most 500 characters.",
+        "The opening hours must have at most 500 characters. Shorten them, or leave them empty.",
     ],
     member_language: [
         "Language",
@@ -1276,7 +1284,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_colour: [
         "Colour",
-        "The colour of buttons and links of the web site, such as #2f6f4f: # with six digits or letters from a to f.",
+        "The colour of buttons and links of the website, such as #2f6f4f: # with six digits or letters from a to f.",
         "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
     ],
     zone_of_device: "This device",
@@ -1306,17 +1314,17 @@ pub(crate) static TEXTS: Texts = Texts {
     soon: "in less than a minute",
     doubted_clock: |now, confirmed, hours| {
         format!(
-            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the people who run the server: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it will be trusted in {}.",
+            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the operator: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it will be trusted in {}.",
             span(hours, Unit::Hour)
         )
     },
-    store_labels: "Labels of fields in the language of the store",
+    store_labels: "Field labels in the language of the store",
     store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
-    write_labels: "Write these labels",
-    no_backup: "There is no backup yet. The people who run the server can turn on backups.",
+    write_labels: "Use these labels",
+    no_backup: "There is no backup yet. Ask the operator to turn on backups.",
     old_backup: |at| {
         format!(
-            "The last backup is of {at}. Tell the people who run the server: its log says why there is no newer one."
+            "The last backup is from {at}. Tell the operator: the log of the service says why there is no newer one."
         )
     },
 };
@@ -1342,10 +1350,10 @@ fn order_status(status: OrderStatus) -> &'static str {
 fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
         WithdrawalReason::Died => "Died",
-        WithdrawalReason::Transferred => "Moved to another store or shelter",
-        WithdrawalReason::Reclaimed => "Its owner took it back",
+        WithdrawalReason::Transferred => "Transferred",
+        WithdrawalReason::Reclaimed => "Returned to owner",
         WithdrawalReason::Mistake => "Added by mistake",
-        WithdrawalReason::Other => "Another reason",
+        WithdrawalReason::Other => "Other reason",
     }
 }
 
@@ -1353,14 +1361,14 @@ fn change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Added",
         ChangeType::PetChanged => "Changed",
-        ChangeType::PetWithdrawn => "Withdrawn",
+        ChangeType::PetWithdrawn => "Left the store",
         ChangeType::PetRestored => "Restored",
         ChangeType::OrderPlaced => "Reserved",
         ChangeType::OrderChanged => "Order changed",
         ChangeType::OrderCompleted => "Sold",
         ChangeType::OrderCancelled => "Reservation cancelled",
         ChangeType::OrderExpired => "Reservation expired",
-        ChangeType::OrderReturned => "Taken back",
+        ChangeType::OrderReturned => "Returned",
         ChangeType::OrderReopened => "Reserved again",
         ChangeType::CategoryChanged => "Category named",
         ChangeType::CategoryDeleted => "Category name deleted",
@@ -1379,8 +1387,8 @@ fn animals(count: usize) -> String {
 fn is_in_status(status: PetStatus) -> String {
     match status {
         PetStatus::Available => "It is available.".to_owned(),
-        PetStatus::Pending => "It is reserved already.".to_owned(),
-        PetStatus::Sold => "It is sold already.".to_owned(),
+        PetStatus::Pending => "It is already reserved.".to_owned(),
+        PetStatus::Sold => "It is already sold.".to_owned(),
     }
 }
 
@@ -1388,12 +1396,12 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal added",
         ChangeType::PetChanged => "Animal changed",
-        ChangeType::PetWithdrawn => "Animal withdrawn",
+        ChangeType::PetWithdrawn => "Animal left the store",
         ChangeType::PetRestored => "Animal restored",
         ChangeType::PetsImported => "Animals imported",
         ChangeType::OrderPlaced => "Animal reserved",
         ChangeType::OrderCompleted => "Animal sold",
-        ChangeType::OrderReturned => "Animal taken back",
+        ChangeType::OrderReturned => "Animal returned",
         ChangeType::OrderReopened => "Animal reserved again",
         other => change(other),
     }
@@ -1417,11 +1425,11 @@ fn reopen(status: OrderStatus) -> &'static str {
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     let is = match status {
-        OrderStatus::Reserved => "is still reserved",
-        OrderStatus::Completed => "is sold, and the animal was changed since",
-        OrderStatus::Cancelled => "is cancelled already",
+        OrderStatus::Reserved => "is still a reservation",
+        OrderStatus::Completed => "is a sale, and the animal has been changed since",
+        OrderStatus::Cancelled => "is already cancelled",
         OrderStatus::Expired => "has expired",
-        OrderStatus::Returned => "was returned already",
+        OrderStatus::Returned => "was already returned",
     };
     format!("Order {id} {is}. Nothing was changed this time.")
 }
@@ -1436,9 +1444,9 @@ fn role(role: Role) -> &'static str {
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Viewer: only looks",
-        Role::Clerk => "Clerk: changes animals and orders",
-        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+        Role::Viewer => "Viewer: can only view",
+        Role::Clerk => "Clerk: can change animals and orders",
+        Role::Manager => "Manager: can also manage staff, keys and webhooks, and see the activity",
     }
 }
 
@@ -1453,7 +1461,7 @@ fn span(count: i64, unit: Unit) -> String {
 
 /// The English texts of the pages for the staff that a shelter has in other words than a shop.
 pub(crate) mod shelter {
-    use super::{animals, days};
+    use super::{animals, days, reason};
     use crate::console::Texts;
     use petstore_domain::{
         PetStatus,
@@ -1461,33 +1469,43 @@ pub(crate) mod shelter {
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the adopter.",
+        reference_hint: "Your own number for this, such as that of a contract or receipt. Not the adopter’s name.",
         sold_at: "Adopted on",
         sold_today: "Adopted today",
         all_sales: "All adoptions",
-        sell_more: "Adopt…",
-        sell: "Adopt",
-        sell_now: "Adopt now",
+        sell_more: "Mark as adopted…",
+        sell: "Mark as adopted",
+        sell_now: "Mark as adopted now",
+        withdraw_more: "Left the shelter…",
+        withdrawn: "Left the shelter",
+        is_withdrawn: "It has left the shelter. Restore it first.",
+        withdraw_animal: |name| format!("Mark {name} as having left the shelter?"),
+        withdraw_animals: |count, why| {
+            format!(
+                "Mark {} as having left the shelter ({})?",
+                animals(count),
+                reason(why).to_lowercase()
+            )
+        },
         take_back_hint: "The adopter returns the animal. It becomes available again.",
         sold_without_order: "It was marked as adopted without an order. To correct this, edit its status.",
-        pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to give it one, record its adoption, or edit its status.",
+        pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to set one, mark it as adopted, or edit its status.",
         find_order: "Find an order by adopter, telephone, animal, reference or number",
-        no_orders_hint: "Open an animal to reserve it, or to record its adoption.",
+        no_orders_hint: "Open an animal to reserve it or mark it as adopted.",
         signature: "Signature of the adopter",
         signature_of_store: "Signature for the shelter",
         store: "Shelter",
-        change_store: "Change what the shelter says about itself",
-        store_labels: "Labels of fields in the language of the shelter",
+        change_store: "Edit the details of the shelter",
+        store_labels: "Field labels in the language of the shelter",
         language_of_store: |name| format!("Language of the shelter ({name})"),
         status_invalid: "The status must be available, reserved or adopted.",
         any_status: "In the shelter",
         also_sold: "In the shelter or adopted",
-        add_sold: "Also adopted ones",
-        reserve_or_sell: "Reserve or adopt…",
+        add_sold: "Include adopted animals",
+        reserve_or_sell: "Reserve or mark as adopted…",
         price: "Adoption fee",
         contact: "Adopter",
         contact_changed: "Adopter changed or deleted",
-        price_invalid: "Enter an adoption fee such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
         price_of_each: "Adoption fee of each (if different)",
         status: |status| {
             if status == PetStatus::Sold {
@@ -1497,31 +1515,31 @@ pub(crate) mod shelter {
             }
         },
         order_status,
-        change: |kind| {
-            if kind == ChangeType::OrderCompleted {
-                "Adopted"
-            } else {
-                super::change(kind)
-            }
+        change: |kind| match kind {
+            ChangeType::OrderCompleted => "Adopted",
+            ChangeType::PetWithdrawn => "Left the shelter",
+            other => super::change(other),
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopted",
+            ChangeType::PetWithdrawn => "Animal left the shelter",
             other => super::audited_change(other),
         },
 
         is_in_status: |status| match status {
-            PetStatus::Sold => "It is adopted already.".to_owned(),
+            PetStatus::Sold => "It is already adopted.".to_owned(),
             other => super::is_in_status(other),
         },
+        contact_of: |_| TEXTS.contact,
         contact_hint: |kept| {
             format!(
-                "Such as a name and a telephone number. It is deleted {} after the adoption.",
+                "For example, a name and a telephone number. Deleted {} after the adoption.",
                 days(kept)
             )
         },
         no_order_found_hint: |kept| {
             format!(
-                "Check the spelling. The adopter of a closed order is known for {}.",
+                "Check the spelling. When an order is closed, its adopter is kept for {}.",
                 days(kept)
             )
         },
@@ -1532,17 +1550,17 @@ pub(crate) mod shelter {
             )
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "Adopted by mistake? Make it a reservation again",
+            OrderStatus::Completed => "Marked as adopted by mistake? Make it a reservation again",
             other => super::reopen(other),
         },
         order_is: |id, status| match status {
             OrderStatus::Completed => format!(
-                "Order {id} is adopted, and the animal was changed since. Nothing was changed this time."
+                "Order {id} is an adoption, and the animal has been changed since. Nothing was changed this time."
             ),
             other => super::order_is(id, other),
         },
-        sell_animals: |count| format!("Adopt {}?", animals(count)),
-        sold_as: |order| format!("Adopted as order {order}."),
+        sell_animals: |count| format!("Mark {} as adopted?", animals(count)),
+        sold_as: |order| format!("Adopted (order {order})."),
         sale_undone: "The adoption is undone.",
         ..super::TEXTS
     };

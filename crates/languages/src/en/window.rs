@@ -64,15 +64,15 @@ pub(crate) static TEXTS: Texts = Texts {
     filter: "Filter",
     kinds: "Kinds of animals",
     search: "Search",
-    more: "More",
+    more: "More filters",
     without: "Without ",
     name: "Name",
     age: "Age",
     kind: "Category",
     newest_first: "Newest first",
     longest_first: "Longest with us first",
-    chosen: "Chosen",
-    take_off: "Take off ",
+    chosen: "Chosen filters",
+    take_off: "Remove ",
     any: "Any",
     show: "Show animals",
     clear: "Show all",
@@ -82,7 +82,7 @@ pub(crate) static TEXTS: Texts = Texts {
     none_here_yet: "No match among these animals. Continue to the next page.",
     none_at_all: "No animal is looking for a home at the moment. Come back soon.",
     contact: "Contact us",
-    feed: "New animals as a feed",
+    feed: "Subscribe to new animals (RSS)",
     hours: "Opening hours",
     gone: "This animal is no longer here",
     gone_next: "Others are still looking for a home.",
@@ -91,6 +91,7 @@ pub(crate) static TEXTS: Texts = Texts {
     previous_photo: "Previous photo",
     next_photo: "Next photo",
     similar: "Similar animals",
+    perhaps: "You might also like",
     newest: "Our newest animals",
     new: "Newly listed",
     one_year: "With us for over a year",
@@ -114,8 +115,8 @@ pub(crate) static TEXTS: Texts = Texts {
         Age::EightOrMore => "8 years or older",
     },
     about_list: |store| match store {
-        Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
-        None => "Newest first: the animals that are looking for a home".to_owned(),
+        Some(store) => format!("Animals at {store} that are looking for a home, newest first"),
+        None => "Animals that are looking for a home, newest first".to_owned(),
     },
     about_animal: |name, kind, store| {
         let kind = if kind.is_empty() {
@@ -126,7 +127,7 @@ pub(crate) static TEXTS: Texts = Texts {
         let at = store
             .map(|store| format!(" at {store}"))
             .unwrap_or_default();
-        format!("{name}{kind} is looking for a home{at}")
+        format!("{name}{kind}{at} is looking for a home")
     },
     words: crate::in_lower_case,
     problem: |problem| match problem {
@@ -139,7 +140,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
         _ => (
             "Something went wrong",
-            "Wait for a moment, then load the page again.",
+            "Wait a moment, then reload the page.",
         ),
     },
     free: "Free",

@@ -1,5 +1,7 @@
 //! The texts of the pages for the staff, in Spanish.
 
+use std::borrow::Cow;
+
 use maud::html;
 use petstore_domain::{
     PetStatus, Problem, Role, Scope,
@@ -23,7 +25,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add: "Añadir",
     orders: "Trámites",
     activity: "Actividad",
-    web_site: "Sitio web",
+    website: "Sitio web",
     public_page: "Ver la página pública",
     settings: "Ajustes",
     categories: "Categorías",
@@ -50,7 +52,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_service: "el servicio",
     the_operator: "el administrador del servidor",
     reference: "Referencia",
-    reference_hint: "Su propio número, como el de una factura o un tique. No el nombre del cliente.",
+    reference_hint: "Su propio número, como el de una factura o un recibo. No el nombre del cliente.",
     note: "Nota",
     reason_label: "Motivo",
     optional: "(opcional)",
@@ -67,7 +69,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Buscar un animal: nombre, número, microchip, raza, color…",
     find: "Buscar",
-    ending_today: "Recogida hoy",
+    ending_today: "Para recoger hoy",
     ending_tomorrow: "Vence mañana",
     ending_later: "Vence pasado mañana",
     call: "Llamar",
@@ -103,20 +105,21 @@ pub(crate) static TEXTS: Texts = Texts {
     sell: "Vender",
     sell_now: "Vender ahora",
     cancel_reservation: "Anular la reserva",
+    take_back_more: "Registrar una devolución…",
     take_back: "Registrar la devolución",
     take_back_hint: "El cliente devuelve el animal, que vuelve a estar disponible.",
     sold_without_order: "Se marcó como vendido sin ningún trámite. Para corregirlo, edite su estado.",
     pending_without_order: "Se marcó como reservado sin ningún trámite, así que la reserva no tiene fin. Resérvelo aquí para \
      ponerle uno, véndalo o edite su estado.",
-    withdraw: "Dar de baja",
-    withdraw_more: "Registrar una baja",
+    withdraw: "Registrar la baja",
+    withdraw_more: "Registrar una baja…",
     withdraw_hint: "Desaparece de todas las listas de animales. Su historial se conserva y la baja se puede anular.",
     restore: "Anular la baja",
     restore_hint: "Volverá a las listas tal como estaba.",
     choose: "Elija un motivo",
     history: "Historial",
     older: "Entradas anteriores",
-    whole_before: "Todo el texto anterior",
+    whole_before: "Texto completo anterior",
     no_history: "No hay ningún cambio registrado.",
     status_held: "Su estado depende de un trámite. Para cambiarlo, abra el trámite.",
 
@@ -134,7 +137,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_one: "Un animal",
     add_many: "Varios desde una hoja de cálculo",
     add_animal: "Añadir el animal",
-    add_to_number: "Añadir el animal a este número, sin nombre",
+    add_to_number: "Añadir el animal con este número, sin nombre de categoría",
     paste: "Líneas de la hoja de cálculo",
     paste_hint: "Copie las filas y péguelas aquí: un animal por línea, con su nombre y su categoría. Si la primera línea \
      contiene los encabezados, también con su estado y los valores de sus campos. Sin categoría, se usa la de la especie. Verá una vista previa antes de añadir nada.",
@@ -176,8 +179,14 @@ pub(crate) static TEXTS: Texts = Texts {
     nothing_changed: "No se ha cambiado nada. No es posible con estos animales:",
     undone_without: "Los demás animales vuelven a tener su valor anterior. Estos se quedan como están:",
     status,
-    withdrawn: "De baja",
-    departures: "De baja",
+    withdrawn: "Baja",
+    status_below: |count, status| {
+        if count == 1 {
+            Cow::Borrowed(status)
+        } else {
+            Cow::Owned(format!("{status}s"))
+        }
+    },
     overdue: "Fuera de plazo",
     order_status,
     reason,
@@ -246,6 +255,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_number: |id| format!("Categoría {id}"),
     changed_by: |name| format!("Modificado por {name}"),
     is_withdrawn: "Está de baja. Anule primero la baja.",
+    withdraw_animal: |name| format!("¿Registrar la baja de {name}?"),
     has_no_reservation: "No tiene ninguna reserva.",
     is_gone: "Ya no existe.",
     is_reserved: |order| format!("Está reservado con el trámite {order}."),
@@ -259,16 +269,16 @@ pub(crate) static TEXTS: Texts = Texts {
     category_number_hint: "Se propone un número libre. Para cambiar el nombre de una categoría, escriba su número.",
     label_missing: "Escriba el nombre de la categoría.",
     label_invalid: "Escriba de 1 a 255 caracteres.",
-    no_free_number: "No se encuentra ningún número libre. Escriba un número en la página Categorías.",
+    no_free_number: "No se ha encontrado ningún número libre. Escriba un número en la página Categorías.",
     number_invalid: "Escriba un número entero.",
 
     // Adding one animal.
     category_of_species: "Si se deja vacía, se toma la categoría de la especie.",
     species_or_category: "Elija una especie o una categoría.",
     or_about: "O edad aproximada",
-    about_hint: "Con una edad como 2, o bien 8 meses, se calcula la fecha de nacimiento a partir de hoy.",
+    about_hint: "A partir de una edad, como 2 (años) u 8 meses, se calcula la fecha de nacimiento.",
     ages_typed: ["a año años", "m mes meses", "s sem semana semanas"],
-    age_invalid: "Escriba una edad en años, como 2, o bien como 8 meses o 10 semanas.",
+    age_invalid: "Escriba la edad en años, como 2, o bien 8 meses o 10 semanas.",
     born_or_age: "Escriba la fecha de nacimiento o la edad, y deje la otra vacía.",
 
     // The texts about fields and their values.
@@ -278,9 +288,9 @@ pub(crate) static TEXTS: Texts = Texts {
     any_value: "Cualquiera",
     no_value: "–",
     field_label: "Nombre visible",
-    field_label_hint: "Lo que leen las personas, como Raza.",
+    field_label_hint: "Lo que se muestra, como Raza.",
     field_name: "Nombre para programas",
-    field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. No se puede cambiar.",
+    field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
     field_name_invalid: "Escriba un nombre para programas: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
     field_name_taken: "Otro campo ya tiene este nombre para programas. Escriba uno distinto.",
     field_kind: "Tipo",
@@ -293,7 +303,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_labels_hint: "Para renombrar una opción, cambie su nombre visible: los animales no cambian. Los programas siguen usando el primer nombre.",
     field_labels_invalid: "Cada opción necesita un nombre de 1 a 100 caracteres que ninguna otra tenga o haya tenido. No se \
      distingue entre mayúsculas y minúsculas.",
-    field_choices_hint: "Solo para el tipo Opción de una lista: una por línea, de 1 a 100, cada una con 64 caracteres como máximo.",
+    field_choices_hint: "Solo para el tipo «Opción de una lista»: una por línea, de 1 a 100, cada una con 64 caracteres como máximo.",
     field_choices_invalid: "Escriba de 1 a 100 opciones distintas, una por línea, cada una con 64 caracteres como máximo. No se distingue entre mayúsculas y minúsculas.",
     field_position: "Posición",
     field_position_hint: "De 0 a 10.000. Los campos con una posición menor van antes. Si se deja vacía, el campo queda el último.",
@@ -304,30 +314,31 @@ pub(crate) static TEXTS: Texts = Texts {
     field_unique_hint: "Dos animales no pueden tener el mismo valor, como ocurre con el microchip. Solo para textos y números enteros.",
     add_field: "Añadir un campo",
     delete_field: "Eliminar el campo",
-    field_deleted_effect: "Desaparece de todos los formularios y páginas. Solo es posible mientras ningún animal tenga un valor.",
+    field_deleted_effect: "Desaparece de todos los formularios y páginas. Solo es posible mientras no esté relleno en ningún animal.",
     birth_invalid: "Escriba una fecha con día, mes y año, como 03/05/2024, que no sea futura.",
     no_field: "Ese campo no existe.",
-    field_in_use: "Hay animales con un valor en este campo. No se puede eliminar, ni cambiar su tipo ni Valor único, \
-     mientras algún animal tenga un valor, incluidos los que están de baja.",
+    field_in_use: "Este campo está relleno en algunos animales. Mientras sea así, incluidos los que están de baja, no se puede eliminar \
+     ni se pueden cambiar su tipo ni «Valor único».",
     too_many_fields: "Ya hay 50 campos. Elimine uno antes de añadir otro.",
     field_changed: "Otra persona ha modificado este campo al mismo tiempo. Compruebe cómo está ahora y guarde de nuevo.",
-    choice_in_use: |count, most, shown| {
+    delete_choice: |choice| format!("¿Quitar la opción «{choice}»?"),
+    show_field: |label| format!("¿Mostrar «{label}» en el sitio web?"),
+    change_field: |label| format!("¿Modificar el campo «{label}»?"),
+    choice_in_use: |count, most, choice| {
         let animals = match count {
-            1 => "1 animal tiene".to_owned(),
-            _ if count > most => format!("Más de {} animales tienen", in_digits(most)),
-            _ => format!("{} animales tienen", in_digits(count)),
+            _ if count > most => format!("más de {}", animals(most)),
+            count => animals(count),
         };
         format!(
-            "{animals} «{shown}». Estos animales conservan el valor, pero ya no se puede elegir para otros. Para renombrarlo, cambie su nombre visible."
+            "«{choice}» se usa en {animals}. Allí se conserva, pero ya no se podrá elegir para otros. Para renombrar la opción, cambie su nombre visible."
         )
     },
     becomes_public: |count, has_more| {
         let animals = match count {
-            _ if has_more => "Es posible que muchos animales tengan".to_owned(),
-            1 => "1 animal tiene".to_owned(),
-            count => format!("{} animales tienen", in_digits(count)),
+            _ if has_more => "muchos animales".to_owned(),
+            count => animals(count),
         };
-        format!("{animals} un valor. Todo el mundo lo verá.")
+        format!("Este campo está relleno en {animals}. Todo el mundo podrá verlo.")
     },
     kind: |kind| match kind {
         FieldKind::Text => ("Texto", "Escriba como máximo 255 caracteres."),
@@ -344,10 +355,11 @@ pub(crate) static TEXTS: Texts = Texts {
         FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
         FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
     },
+    animal_with_number: |name, number| format!("{name} (número {number})"),
     value_taken: |label, other| {
-        format!("{label}: {other} ya tiene este valor, y dos animales no pueden tener el mismo.")
+        format!("{label}: {other} ya tiene este valor. Cada animal necesita el suyo.")
     },
-    other_new: "Otro de estos animales",
+    other_new: "otro de estos animales",
     show_animal: |other| format!("Ver {other}"),
     shared_value: |label| {
         format!(
@@ -377,12 +389,13 @@ pub(crate) static TEXTS: Texts = Texts {
     take_off: " (quitar)",
     show: "Mostrar",
     any_category: "Todas",
-    none_here: "Ahora no hay ninguno aquí",
+    none_here: "En este momento no hay ninguno aquí",
     nothing_found: "No se ha encontrado ningún animal",
     nothing_found_hint: "Revise la ortografía o escriba solo el principio del nombre.",
+    none_match: "Ningún animal coincide con estos filtros.",
     search_orders: |typed| format!("Buscar «{typed}» en los trámites"),
     select_all: "Seleccionar todos los de esta página",
-    skip_list: "Saltar la lista e ir a las acciones",
+    skip_list: "Ir a las acciones",
     with_selected: "Modificar los animales seleccionados",
     all_or_none: "Se modifican todos o ninguno.",
     reserve_or_sell: "Reservar o vender…",
@@ -393,8 +406,7 @@ pub(crate) static TEXTS: Texts = Texts {
     value_hint: "Como en una hoja de cálculo: una opción, sí o no, una fecha. Si se deja vacío, se quita el valor.",
     field_of_animals: "Campo",
     choose_field: "Elija un campo",
-    field_missing: "Elija el campo cuyo valor cambia.",
-    withdraw_several: "Registrar una baja…",
+    field_missing: "Elija el campo que quiere cambiar.",
     cancel_reservations: "Anular reservas",
     clear: "Quitar filtros",
     chip: |label, value| format!("{label}: {value}"),
@@ -482,7 +494,7 @@ pub(crate) static TEXTS: Texts = Texts {
     works: "Funciona",
     not_used: "Sin usar todavía",
     url_missing: "Escriba la dirección.",
-    url_invalid: "Escriba una dirección como https://tienda.example/hooks, sin espacios, nombre de usuario, contraseña ni nada detrás de #. El administrador del servidor puede permitir http:// y direcciones de la red interna con --webhook-allow.",
+    url_invalid: "Escriba una dirección como https://tienda.example/hooks, sin espacios, nombre de usuario, contraseña ni nada detrás de #. Para http:// o una dirección de la red interna, pregunte al administrador del servidor.",
     fails: "Falla",
     off: "Desactivado",
     fails_since: "Falla desde",
@@ -518,12 +530,13 @@ pub(crate) static TEXTS: Texts = Texts {
             "Desactivado, porque todos los mensajes han fallado durante cinco días"
         }
         DisabledReason::Gone => "Desactivado, porque el receptor no quiere más mensajes",
-        DisabledReason::Request => "Desactivado a mano",
+        DisabledReason::Request => "Desactivado manualmente",
     },
 
     // Orders.
     price: "Precio",
     contact: "Cliente",
+    contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
             "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la venta.",
@@ -532,7 +545,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     no_order_found_hint: |kept| {
         format!(
-            "Revise la ortografía. El cliente de un trámite cerrado se conserva {}.",
+            "Revise la ortografía. Los datos del cliente de un trámite cerrado se conservan {}.",
             days(kept)
         )
     },
@@ -563,13 +576,13 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_changed: "Datos del cliente modificados o eliminados",
     change_order: "Modificar el trámite",
     extend_or_change: "Ampliar la reserva o modificar el trámite",
-    price_invalid: "Escriba un precio como 249,00, sin signo menos, con 12 cifras como máximo antes de la coma y 4 después.",
+    price_invalid: "Escriba un importe, como 249,00.",
     ambiguous: |typed, [one, other], [first, second]| {
         format!("{typed} puede significar {one} o {other}. Escriba {first} o {second}.")
     },
     reopen,
     typed_here: "Esto lo ha escrito usted y no está guardado:",
-    that_was: "Registrado:",
+    that_was: "Fue",
     did_that: |name| format!("Lo hizo {name},"),
     order_before: "Trámite anterior",
     price_of_each: "Precio de cada uno (si es distinto)",
@@ -587,7 +600,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_down: "Mover a la derecha",
     turn_left: "Girar a la izquierda",
     turn_right: "Girar a la derecha",
-    look_more: "Qué parte queda a la vista",
+    look_more: "Encuadre",
     look_hint: "Las listas muestran una parte de la foto. Pulse la parte que debe verse o elíjala aquí abajo.",
     points: [
         "Sin elegir",
@@ -614,7 +627,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "No se puede conectar con el servicio.",
         "La sesión está cerrada. Inicie sesión en otra pestaña y pulse de nuevo el botón.",
         "Es la misma imagen que {}.",
-        "Caben 20 fotos. Sin enviar ({}): {}",
+        "Un animal puede tener hasta 20 fotos. Sin enviar ({}): {}",
         "1 foto añadida.",
         "{} fotos añadidas.",
         "{} sin añadir.",
@@ -622,8 +635,8 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     photos: "Fotos",
     photos_after: "Añada primero el animal. Después, añada sus fotos con «Gestionar fotos» en su página.",
-    take_photo: "Incluirla",
-    no_picture: "Esta imagen no se puede guardar. Elija un archivo JPEG, PNG, WebP o GIF.",
+    take_photo: "Conservar",
+    no_picture: "Este archivo no es una imagen JPEG, PNG, WebP o GIF. Elija otro.",
     picture_too_large: "Esta imagen es demasiado grande. Elija una más pequeña.",
     too_many_pictures: "En este momento hay demasiadas imágenes en espera. Vuelva a intentarlo.",
     photos_not_kept: "La sesión ha terminado. Las fotos no se han añadido: inicie sesión y elíjalas de nuevo.",
@@ -632,14 +645,14 @@ pub(crate) static TEXTS: Texts = Texts {
     another_member: "Ahora hay otra persona con la sesión iniciada. Inicie su sesión en otra pestaña y pulse de nuevo \
      el botón. Sin JavaScript, elija las fotos otra vez.",
     too_many_photos: "20 de 20 fotos. Elimine una para añadir otra.",
-    photo_is_gone: "La foto se elimina. Tiene un día para deshacerlo.",
+    photo_is_gone: "La foto se eliminará. Tiene un día para deshacerlo.",
     photo_not_kept: "Esta foto no se puede recuperar: se eliminó hace demasiado tiempo. Añádala de nuevo.",
     put_back: "Recuperar",
     photo_added: "Foto añadida",
     photo_turned: "Foto girada",
     photo_deleted: "Foto eliminada",
     photos_moved: "Orden de las fotos cambiado",
-    photo_focused: "Elegida la parte visible de una foto",
+    photo_focused: "Encuadre de una foto elegido",
     photo_described: "Foto descrita",
     photo_file_missing: "Falta el archivo de esta foto, así que no se puede girar. Avise al administrador del servidor.",
     photo_of: |number, animal, alt| {
@@ -647,7 +660,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     this_photo: |number, animal| format!("la foto {number} de {animal}"),
     photos_of: |animal| format!("Fotos de {animal}"),
-    look_at: |number| format!("Parte visible de la foto {number}"),
+    look_at: |number| format!("Encuadre de la foto {number}"),
     alt_of: |number| format!("Describa la foto {number} (para quienes no pueden verla)"),
     photo_button: |label, number| format!("{label}: foto {number}"),
     photos_lost: |count| {
@@ -673,7 +686,6 @@ pub(crate) static TEXTS: Texts = Texts {
     name_it: "Poner este nombre",
     rename_category: |old, new| format!("¿Cambiar el nombre de la categoría «{old}» a «{new}»?"),
     name_category: |id, label| format!("¿Poner a la categoría {id} el nombre «{label}»?"),
-    category_now: |id, label| format!("{id} (ahora «{label}»)"),
     category_has: |count| {
         let (are, show) = if count == 1 {
             ("está", "mostrará")
@@ -703,10 +715,17 @@ pub(crate) static TEXTS: Texts = Texts {
     clear_animals: |count, label| format!("¿Quitar «{label}» de {}?", animals(count)),
     reserve_animals: |count, end| format!("¿Reservar {} hasta el {end} inclusive?", animals(count)),
     sell_animals: |count| format!("¿Vender {}?", animals(count)),
-    cancel_reservations_of: |count| format!("¿Anular las reservas de {}?", animals(count)),
+    cancel_reservations_of: |count| {
+        let reservations = if count == 1 {
+            "la reserva"
+        } else {
+            "las reservas"
+        };
+        format!("¿Anular {reservations} de {}?", animals(count))
+    },
     withdraw_animals: |count, why| {
         format!(
-            "¿Dar de baja {} ({})?",
+            "¿Registrar la baja de {} ({})?",
             animals(count),
             reason(why).to_lowercase()
         )
@@ -756,15 +775,14 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Settings.
     make_link: "Crear un enlace nuevo",
-    revoke_effect: "Desde ese momento se rechaza a todo programa que use esta clave. Una clave revocada no vuelve a ser válida.",
+    revoke_effect: "Desde ese momento se rechaza cualquier programa que use esta clave. Una clave revocada no vuelve a ser válida.",
     really: |verb, what| {
         let what = match what.strip_prefix("para ") {
             _ if what.starts_with("http") && [TEXTS.disable, TEXTS.delete].contains(&verb) => {
                 format!("el webhook {what}")
             }
             Some(name) if verb == TEXTS.change_role => format!("de {name}"),
-            _ if [TEXTS.withdraw, TEXTS.disable].contains(&verb) => format!("a {what}"),
-            _ if verb == TEXTS.save => format!("el campo «{what}»"),
+            _ if verb == TEXTS.disable => format!("a {what}"),
             _ if verb == TEXTS.revoke_key => format!("la clave «{what}»"),
             _ if verb == TEXTS.delete_field => format!("«{what}»"),
             _ => what.to_owned(),
@@ -798,7 +816,7 @@ pub(crate) static TEXTS: Texts = Texts {
             .map(|was| format!(" (antes: {was})"))
             .unwrap_or_default();
         format!(
-            "{label}: ahora es {now}{it_was}. Aún no se ha cambiado nada. Compruebe lo que está escrito aquí y pulse de nuevo."
+            "{label}: ahora es {now}{it_was}. Aún no se ha cambiado nada. Compruebe lo que ha escrito y pulse de nuevo el botón."
         )
     },
 
@@ -817,12 +835,12 @@ pub(crate) static TEXTS: Texts = Texts {
     not_undoable: "Este cambio no se puede deshacer.",
     show_order: "Ver el trámite",
     add_another: "Añadir otro como este",
-    reserved_as: |order| format!("Reservado con el trámite {order}."),
-    sold_as: |order| format!("Vendido con el trámite {order}."),
-    added_as: |animal| format!("Añadido como animal {animal}."),
+    reserved_as: |order| format!("Reservado (trámite {order})."),
+    sold_as: |order| format!("Vendido (trámite {order})."),
+    added_as: |animal| format!("Añadido con el número {animal}."),
     added_about: |animal| {
         format!(
-            "Añadido como animal {animal}. Su fecha de nacimiento se ha calculado a partir de la edad."
+            "Añadido con el número {animal}. Su fecha de nacimiento se ha calculado a partir de la edad."
         )
     },
     added_many,
@@ -842,7 +860,7 @@ pub(crate) static TEXTS: Texts = Texts {
     reservation_extended: "Se ha cambiado el fin de la reserva.",
     undone: "El cambio se ha deshecho.",
     saved: "Guardado.",
-    was_withdrawn: "Dado de baja.",
+    was_withdrawn: "Baja registrada.",
     was_restored: "Baja anulada.",
     was_deleted: "Eliminado.",
     webhook_disabled: "No se le envía nada más.",
@@ -877,7 +895,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Proveedor",
-    link_needed: "Para esto hace falta haber demostrado hace poco quién es, y usted ha iniciado sesión con un enlace. Pida otro enlace a un responsable, o cierre la sesión y vuelva a iniciarla.",
+    link_needed: "Para esto, su inicio de sesión debe ser reciente. Ha iniciado sesión con un enlace: pida otro a un responsable, o cierre la sesión y vuelva a iniciarla.",
     no_passwords: "Aquí no hay contraseñas. Inicie sesión con el botón.",
     sign_in_elsewhere: "Este inicio de sesión ha tardado más de diez minutos, ya se había completado o empezó en otro navegador. Vuelva a iniciar sesión.",
     access_disabled: "Un responsable ha desactivado su acceso.",
@@ -897,7 +915,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     provider_invalid: |host| {
         format!(
-            "No se ha podido aceptar la respuesta de {host}. Vuelva a intentarlo. Si se repite, pregunte a quien administra el servicio: el motivo está en su registro."
+            "No se ha podido aceptar la respuesta de {host}. Vuelva a intentarlo. Si se repite, pregunte al administrador del servidor: el motivo está en el registro del servicio."
         )
     },
     sign_in_stopped: |host| {
@@ -941,7 +959,7 @@ pub(crate) static TEXTS: Texts = Texts {
     change_password: "Cambiar la contraseña",
     current_password_wrong: "La contraseña actual no es correcta. Escriba la contraseña con la que inicia sesión ahora.",
     sessions: "Sesiones",
-    only_last_sessions: "Se muestran las 100 últimas sesiones usadas.",
+    only_last_sessions: "Solo se muestran las 100 últimas sesiones usadas.",
     language_label: "Idioma",
     language_of_store: |name| format!("Idioma del centro ({name})"),
     own_sessions: "Sus sesiones abiertas",
@@ -968,7 +986,7 @@ pub(crate) static TEXTS: Texts = Texts {
     qr_code: "Código QR con la clave de configuración",
     app_code: "Código que muestra la app",
     use_app: "Usar esta app",
-    app_code_wrong: "Este no es el código de esta app. Compruebe la hora del móvil y escriba el código que la app muestra ahora.",
+    app_code_wrong: "El código no es correcto. Compruebe la hora del móvil y escriba el código que la app muestra ahora.",
     recovery_codes: "Códigos de recuperación",
     new_codes_hint: "Cree códigos de recuperación nuevos si ha usado o perdido alguno. Los anteriores dejan de ser válidos.",
     new_codes: "Crear códigos nuevos",
@@ -981,20 +999,20 @@ pub(crate) static TEXTS: Texts = Texts {
     passkeys: "Llaves de acceso",
     passkeys_short: "Inicie sesión con su huella, su cara o un PIN, sin contraseña.",
     change_passkeys: "Gestionar las llaves",
-    passkeys_hint: "Una llave de acceso está en su teléfono, en su ordenador o en una llave de seguridad, y pide su huella, su cara o un PIN. Con ella se inicia sesión sin contraseña. En cuanto tenga una, la contraseña ya no basta: después se pide la llave de acceso o un código de su aplicación. Añada otra en un segundo dispositivo. Si las pierde todas, un responsable puede darle un enlace nuevo.",
+    passkeys_hint: "Una llave de acceso está en su teléfono, en su ordenador o en una llave de seguridad, y pide su huella, su cara o un PIN. Con ella se inicia sesión sin contraseña. En cuanto tenga una, la contraseña ya no basta: después se pide la llave de acceso o un código de su app. Añada otra en un segundo dispositivo. Si las pierde todas, un responsable puede darle un enlace nuevo.",
     passkey_name: "Nombre de la llave de acceso",
     passkey_name_invalid: "El nombre debe ser una línea de 1 a 60 caracteres.",
     add_passkey: "Añadir una llave de acceso",
     passkeys_full: "Tiene 10 llaves de acceso, que es el máximo. Elimine una antes de añadir otra.",
-    passkeys_elsewhere: "En esta dirección no hay llaves de acceso. Necesitan la dirección de --console-url, con HTTPS, o http://localhost si no está definida. Abra la consola allí.",
+    passkeys_elsewhere: "Las llaves de acceso no están configuradas para esta dirección. Pregunte al administrador del servidor.",
     sign_in_with_passkey: "Usar una llave de acceso",
     passkey_needed: "Su contraseña es correcta. Use ahora su llave de acceso. Si la ha perdido, pida un enlace nuevo a un responsable.",
-    passkey_script: "Una llave de acceso necesita un script, y este navegador no ejecuta ninguno.",
+    passkey_script: "Las llaves de acceso necesitan JavaScript, y este navegador no lo ejecuta.",
     passkey_unsupported: "Este navegador es demasiado antiguo para las llaves de acceso. Actualícelo o use otro.",
-    passkey_stopped: "No se ha usado ninguna llave de acceso: se cerró la pregunta del navegador, tardó demasiado o este dispositivo no tiene ninguna para esta tienda. Inténtelo de nuevo.",
+    passkey_stopped: "No se ha usado ninguna llave de acceso: se cerró la ventana del navegador, tardó demasiado o este dispositivo no tiene ninguna para este sitio. Inténtelo de nuevo.",
     passkey_known: "Este dispositivo ya tiene una llave de acceso para su cuenta.",
     passkey_late: "Ha tardado más de cinco minutos, se envió antes o empezó en otra pestaña. Inténtelo de nuevo.",
-    passkey_rejected: "Esta llave de acceso no funciona aquí. Se eliminó o es de otra tienda. Inicie sesión de otra manera.",
+    passkey_rejected: "Esta llave de acceso no funciona aquí. Se eliminó o es de otro sitio. Inicie sesión de otra manera.",
     passkey_of_another: "Esta llave de acceso es de otro miembro. Use una de las suyas.",
     passkey_unusable: "No se puede añadir esta llave de acceso. Debe comprobar una huella, una cara o un PIN, y ser nueva. Pruebe con otro dispositivo.",
     passkey_added: "La llave de acceso se ha añadido. Sus demás sesiones se han cerrado.",
@@ -1021,8 +1039,8 @@ pub(crate) static TEXTS: Texts = Texts {
     active_with_second_factor: "activo, con segundo factor",
     has_link: "tiene un enlace",
     link_expired: "enlace caducado",
-    link: "Un enlace para elegir contraseña",
-    copied: "Ya lo he copiado",
+    link: "Enlace para elegir la contraseña",
+    copied: "Copiado",
 
     // API keys.
     keys: "Claves de API",
@@ -1040,7 +1058,7 @@ pub(crate) static TEXTS: Texts = Texts {
     rotate_key: "Renovar",
     revoke_key: "Revocar",
     key_not_rotated: "Esta clave ya se había renovado o revocado, o ha caducado.",
-    new_key: "Una clave de API nueva",
+    new_key: "Clave de API nueva",
     new_key_hint: "Copie ahora la clave en los ajustes del programa. No se vuelve a mostrar.",
 
     // Requests that are rejected.
@@ -1049,27 +1067,27 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "El servicio no ha aceptado la solicitud.",
     not_allowed: "Su rol no incluye esta página.",
     foreign_host: |host, expected| {
-        let expected = match expected {
-            "" => "no está definido".to_owned(),
-            expected => format!("es {expected}"),
+        let remedy = match expected {
+            "" => "Pregunte su dirección al administrador del servidor.".to_owned(),
+            expected => format!(
+                "Ábrala en {expected}. Si ya lo ha hecho, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
+            ),
         };
-        format!(
-            "La petición es para el host «{host:.255}», y el de --console-url {expected}. Abra la consola en su propia dirección. Un proxy debe transmitir el host con su puerto (nginx: proxy_set_header Host $http_host)."
-        )
+        format!("La consola no está en {host:.255}. {remedy}")
     },
     needs_https: "La consola necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
     foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra la consola y envíelo desde allí.",
     foreign_origin: |origin, own| {
         format!(
-            "Este formulario se envió desde {origin:.255}, pero la solicitud es para {own:.255}, así que no se ha procesado. Abra la consola y envíelo desde allí. Si {origin:.255} es la consola, su proxy no reenvía el host (nginx: proxy_set_header Host $http_host)."
+            "Este formulario se envió desde {origin:.255}, pero la solicitud es para {own:.255}, así que no se ha procesado. Abra la consola y envíelo desde allí. Si {origin:.255} es la consola, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
         )
     },
     connection_replaced: "Hay demasiadas conexiones abiertas. Espere un momento y recargue la página.",
-    to_first_page: "Ir a Hoy",
+    to_first_page: "Ir a la página «Hoy»",
     request: "Referencia del error: ",
 
     // Open pages.
-    page_changed: "Alguien ha cambiado lo que muestra esta página. Seguirá como está mientras la use.",
+    page_changed: "Alguien ha cambiado algo en esta página. Seguirá como está mientras la use.",
     offline: "No hay conexión, así que no se ha enviado nada. Sus datos siguen aquí: inténtelo de nuevo cuando vuelva la conexión.",
     connection_lost: "Se ha perdido la conexión con el servicio. Es posible que esta página no esté al día.",
     signed_out: "La sesión está cerrada, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recárguela.",
@@ -1140,7 +1158,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::NotFound | Problem::OperationRemoved => (
             TEXTS.not_found,
             Some("Esa página no existe."),
-            "Compruebe la dirección o vaya a Hoy.",
+            "Compruebe la dirección o vaya a la página «Hoy».",
         ),
         Problem::Internal => (
             "Algo ha fallado",
@@ -1242,16 +1260,18 @@ pub(crate) static TEXTS: Texts = Texts {
     remove_logo: "Quitar el logotipo",
     logo_removed_effect: "Desaparece de todas las páginas. Para mostrarlo de nuevo, vuelva a subirlo.",
     as_shown: "Lo que ve todo el mundo",
-    see_web_site: "Ver el sitio web",
-    nothing: "ninguno",
-    option_counts: |option, value| format!("Si se deja vacío, se usa la opción {option}: {value}."),
-    nameless: |console, web_site| {
-        format!("Si se deja vacío, la consola muestra «{console}» y el sitio web «{web_site}».")
+    see_website: "Ver el sitio web",
+    operator_value: |value| {
+        format!("Si se deja vacío, se usa el ajuste del administrador del servidor: {value}.")
+    },
+    no_currency: "Si se deja vacío, los importes se muestran sin moneda.",
+    nameless: |console, website| {
+        format!("Si se deja vacío, la consola muestra «{console}» y el sitio web «{website}».")
     },
     default_is: |value| format!("Si se deja vacío, se usa el valor predeterminado: {value}."),
     store: "Centro",
     change_store: "Cambiar los datos del centro",
-    store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en papel. Nada es obligatorio.",
+    store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en los documentos impresos. Nada es obligatorio.",
     who_you_are: "Quiénes son",
     how_to_reach_you: "Cómo contactar con ustedes",
     pages_heading: "Páginas",
@@ -1260,14 +1280,14 @@ pub(crate) static TEXTS: Texts = Texts {
     more_links: "Más enlaces",
     not_chosen: "Sin elegir",
     store_stale: "Otra persona ha cambiado estos datos al mismo tiempo. Compruebe cómo están ahora y guarde de nuevo.",
-    link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres en una línea, alguno de ellos visible. Escríbalo o vacíe los dos campos del enlace.",
+    link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres. Escríbalo o vacíe los dos campos del enlace.",
     link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios, sin nombre de usuario antes de una @ y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
     link_label: |number| format!("Texto del enlace {number}"),
     link_url: |number| format!("Dirección del enlace {number}"),
     member_name: [
         "Nombre",
         "Aparece en la parte superior de cada página.",
-        "El nombre debe tener 120 caracteres como máximo en una línea, alguno de ellos visible. Acórtelo o déjelo vacío.",
+        "El nombre debe tener 120 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_kind: [
         "Tipo",
@@ -1277,7 +1297,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_about: [
         "Presentación",
         "Unas frases en la primera página pública, 2000 caracteres como máximo.",
-        "El texto de presentación debe tener 2000 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
+        "El texto de presentación debe tener 2000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_email: [
         "Correo electrónico",
@@ -1297,12 +1317,12 @@ pub(crate) static TEXTS: Texts = Texts {
     member_address: [
         "Dirección",
         "Línea por línea, como en un sobre, 500 caracteres como máximo.",
-        "La dirección debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtela o déjela vacía.",
+        "La dirección debe tener 500 caracteres como máximo. Acórtela o déjela vacía.",
     ],
     member_hours: [
         "Horario",
         "Línea por línea, como en la puerta, 500 caracteres como máximo.",
-        "El horario debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
+        "El horario debe tener 500 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_language: [
         "Idioma",
@@ -1351,16 +1371,16 @@ pub(crate) static TEXTS: Texts = Texts {
     soon: "en menos de un minuto",
     doubted_clock: |now, confirmed, hours| {
         format!(
-            "El reloj del servidor marca {now}, pero la última hora confirmada es {confirmed}. Ninguna reserva vence hasta que se aclare. Avise a quien administra el servidor: debe corregir el reloj o, si es correcto, ejecutar «petstore clock confirm». Si el reloj sigue avanzando con regularidad, se dará por correcto dentro de {hours} h."
+            "El reloj del servidor marca {now}, pero la última hora confirmada es {confirmed}. Ninguna reserva vence hasta que se aclare. Avise al administrador del servidor: debe corregir el reloj o, si es correcto, ejecutar «petstore clock confirm». Si el reloj sigue avanzando con regularidad, se dará por correcto dentro de {hours} h."
         )
     },
     store_labels: "Nombres de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
     write_labels: "Aplicar estos nombres",
-    no_backup: "Todavía no hay ninguna copia de seguridad. Quien administra el servidor puede activar las copias de seguridad.",
+    no_backup: "Todavía no hay ninguna copia de seguridad. Pida al administrador del servidor que las active.",
     old_backup: |at| {
         format!(
-            "La última copia de seguridad es del {at}. Avise a quien administra el servidor: el registro explica por qué no hay otra más reciente."
+            "La última copia de seguridad es del {at}. Avise al administrador del servidor: el registro del servicio explica por qué no hay otra más reciente."
         )
     },
 };
@@ -1397,7 +1417,7 @@ fn change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Añadido",
         ChangeType::PetChanged => "Modificado",
-        ChangeType::PetWithdrawn => "Dado de baja",
+        ChangeType::PetWithdrawn => "Baja registrada",
         ChangeType::PetRestored => "Baja anulada",
         ChangeType::OrderPlaced => "Reservado",
         ChangeType::OrderChanged => "Trámite modificado",
@@ -1406,7 +1426,7 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Reserva vencida",
         ChangeType::OrderReturned => "Devuelto",
         ChangeType::OrderReopened => "Reservado de nuevo",
-        ChangeType::CategoryChanged => "Nombre de categoría puesto",
+        ChangeType::CategoryChanged => "Categoría nombrada",
         ChangeType::CategoryDeleted => "Nombre de categoría eliminado",
         ChangeType::PetsImported => "Importado",
     }
@@ -1436,7 +1456,7 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal añadido",
         ChangeType::PetChanged => "Animal modificado",
-        ChangeType::PetWithdrawn => "Animal dado de baja",
+        ChangeType::PetWithdrawn => "Baja de animal registrada",
         ChangeType::PetRestored => "Baja de animal anulada",
         ChangeType::PetsImported => "Animales importados",
         ChangeType::OrderPlaced => "Animal reservado",
@@ -1485,8 +1505,10 @@ fn role(role: Role) -> &'static str {
 fn what_role_may(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Consulta: solo puede ver",
-        Role::Clerk => "Edición: modifica animales y trámites",
-        Role::Manager => "Responsable: también equipo, claves, webhooks y actividad",
+        Role::Clerk => "Edición: puede modificar animales y trámites",
+        Role::Manager => {
+            "Responsable: gestiona también el equipo, las claves y los webhooks, y ve la actividad"
+        }
     }
 }
 
@@ -1538,8 +1560,8 @@ pub(crate) mod shelter {
         reserve_or_sell: "Reservar o dar en adopción…",
         price: "Tasa de adopción",
         contact: "Adoptante",
+        contact_of: |_| TEXTS.contact,
         contact_changed: "Datos del adoptante modificados o eliminados",
-        price_invalid: "Escriba una tasa de adopción como 249,00, sin signo menos, con 12 cifras como máximo antes de la coma y 4 después.",
         price_of_each: "Tasa de adopción de cada uno (si es otra)",
         status: |status| {
             if status == PetStatus::Sold {
@@ -1578,7 +1600,7 @@ pub(crate) mod shelter {
         },
         no_order_found_hint: |kept| {
             format!(
-                "Revise la ortografía. El adoptante de un trámite cerrado se conserva {}.",
+                "Revise la ortografía. Los datos del adoptante de un trámite cerrado se conservan {}.",
                 days(kept)
             )
         },
@@ -1602,7 +1624,7 @@ pub(crate) mod shelter {
             other => super::order_is(id, other),
         },
         sell_animals: |count| format!("¿Dar en adopción {}?", animals(count)),
-        sold_as: |order| format!("Adoptado con el trámite {order}."),
+        sold_as: |order| format!("Adoptado (trámite {order})."),
         sale_undone: "La adopción se ha deshecho.",
         ..super::TEXTS
     };

@@ -1,5 +1,7 @@
 //! The texts of the pages for the staff, in French.
 
+use std::borrow::Cow;
+
 use maud::html;
 use petstore_domain::{
     PetStatus, Problem, Role, Scope,
@@ -24,7 +26,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add: "Ajouter",
     orders: "Dossiers",
     activity: "Activité",
-    web_site: "Site web",
+    website: "Site web",
     public_page: "Voir la page publique",
     settings: "Paramètres",
     categories: "Catégories",
@@ -54,8 +56,8 @@ pub(crate) static TEXTS: Texts = Texts {
     reference_hint: "Votre propre numéro, par exemple celui de la facture ou du ticket. Pas le nom du client.",
     note: "Remarque",
     reason_label: "Motif",
-    optional: "(non obligatoire)",
-    until: "Réserver jusqu’au (fin de journée)",
+    optional: "(facultatif)",
+    until: "Réserver jusqu’au (inclus)",
     category_hint: "Choisissez une catégorie, ou saisissez son numéro.",
     animal: "Animal",
     order: "Dossier",
@@ -68,11 +70,11 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Trouver un animal\u{a0}: nom, numéro, puce, race, couleur…",
     find: "Rechercher",
-    ending_today: "À venir chercher aujourd’hui",
+    ending_today: "Départs prévus aujourd’hui",
     ending_tomorrow: "Jusqu’à demain",
     ending_later: "Jusqu’à après-demain",
     call: "Appeler",
-    ending: "Réservations bientôt à échéance",
+    ending: "Réservations qui se terminent bientôt",
     none_ending: "Aucune réservation ne se termine dans les trois prochains jours.",
     sold_today: "Vendus aujourd’hui",
     all_sales: "Toutes les ventes",
@@ -88,11 +90,11 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animals: "Ajouter des animaux",
     numbers: "Nombre d’animaux",
     first_steps: "Premiers pas",
-    step_store: "Vous présenter\u{a0}: nom, logo, adresse et horaires",
+    step_store: "Présentez-vous\u{a0}: nom, logo, adresse et horaires",
     step_animal: "Ajouter un animal",
     step_import: "Importer des animaux depuis un tableur",
     step_colleague: "Ajouter un membre de l’équipe",
-    step_window: "Regarder les pages publiques de vos animaux",
+    step_window: "Voir les pages publiques de vos animaux",
     no_steps: "Ne plus afficher ces étapes",
 
     // Animal.
@@ -104,20 +106,21 @@ pub(crate) static TEXTS: Texts = Texts {
     sell: "Vendre",
     sell_now: "Vendre maintenant",
     cancel_reservation: "Annuler la réservation",
-    take_back: "Reprendre l’animal",
+    take_back_more: "Enregistrer un retour…",
+    take_back: "Enregistrer le retour",
     take_back_hint: "Le client rend l’animal, qui redevient disponible.",
     sold_without_order: "L’animal a été marqué comme vendu sans dossier. Pour corriger cela, modifiez son statut.",
     pending_without_order: "L’animal a été marqué comme réservé sans dossier\u{a0}: la réservation n’a donc pas d’échéance. Réservez-le ici pour \
      en fixer une, vendez-le ou modifiez son statut.",
-    withdraw: "Retirer",
-    withdraw_more: "Enregistrer une sortie",
-    withdraw_hint: "L’animal disparaît de toutes les listes. Son historique reste, et il peut être rétabli.",
-    restore: "Rétablir",
+    withdraw: "Enregistrer la sortie",
+    withdraw_more: "Enregistrer une sortie…",
+    withdraw_hint: "L’animal disparaît de toutes les listes. Son historique reste, et la sortie peut être annulée.",
+    restore: "Annuler la sortie",
     restore_hint: "L’animal reviendra dans les listes tel qu’il était.",
     choose: "Choisissez un motif",
     history: "Historique",
     older: "Entrées plus anciennes",
-    whole_before: "Tout le texte précédent",
+    whole_before: "Texte complet avant la modification",
     no_history: "Aucune modification n’a été enregistrée.",
     status_held: "L’animal est lié à un dossier. Pour changer son statut, ouvrez le dossier.",
 
@@ -179,8 +182,14 @@ pub(crate) static TEXTS: Texts = Texts {
     nothing_changed: "Rien n’a été modifié. Ce n’est pas possible pour ces animaux\u{a0}:",
     undone_without: "Les autres animaux ont retrouvé leur valeur d’avant. Ceux-ci restent tels quels\u{a0}:",
     status,
-    withdrawn: "Retiré",
-    departures: "Retirés",
+    withdrawn: "Sortie",
+    status_below: |count, status| {
+        if count < 2 {
+            Cow::Borrowed(status)
+        } else {
+            Cow::Owned(format!("{status}s"))
+        }
+    },
     overdue: "En retard",
     order_status,
     reason,
@@ -215,7 +224,7 @@ pub(crate) static TEXTS: Texts = Texts {
     too_long: |label, most| format!("{label}\u{a0}: {} caractères au maximum.", in_digits(most)),
     form_too_large: |most| {
         format!(
-            "Le formulaire a plus de {} champs, et rien n’a été lu. Revenez en arrière et envoyez-en moins à la fois.",
+            "Le formulaire a plus de {} champs\u{a0}: rien n’a été lu. Revenez en arrière et envoyez-en moins à la fois.",
             in_digits(most)
         )
     },
@@ -246,7 +255,8 @@ pub(crate) static TEXTS: Texts = Texts {
     category_prefix: "Catégorie ",
     category_number: |id| format!("Catégorie {id}"),
     changed_by: |name| format!("Modifié par {name}"),
-    is_withdrawn: "L’animal est retiré. Rétablissez-le d’abord.",
+    is_withdrawn: "L’animal est sorti. Annulez d’abord sa sortie.",
+    withdraw_animal: |name| format!("Enregistrer la sortie {}\u{a0}?", de(called(name))),
     has_no_reservation: "L’animal n’a pas de réservation.",
     is_gone: "Il n’existe plus.",
     is_reserved: |order| format!("L’animal est réservé (dossier {order})."),
@@ -267,7 +277,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Avec un âge tel que 2, ou 8 mois, la date de naissance est calculée à partir d’aujourd’hui.",
+    about_hint: "À partir d’un âge, par exemple 2 (ans) ou 8 mois, la date de naissance est calculée.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
@@ -279,9 +289,9 @@ pub(crate) static TEXTS: Texts = Texts {
     any_value: "Indifférent",
     no_value: "–",
     field_label: "Libellé",
-    field_label_hint: "Ce que les gens lisent, par exemple Race.",
+    field_label_hint: "Libellé affiché, par exemple Race.",
     field_name: "Nom pour les programmes",
-    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne peut pas changer.",
+    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne pourra plus être modifié.",
     field_name_invalid: "Saisissez un nom pour les programmes\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
     field_name_taken: "Un autre champ porte ce nom pour les programmes. Saisissez-en un autre.",
     field_kind: "Type",
@@ -290,11 +300,11 @@ pub(crate) static TEXTS: Texts = Texts {
     field_kind_missing: "Choisissez un type.",
     field_choices: "Choix",
     more_choices: "Autres choix",
-    remove_choice: "Enlever",
+    remove_choice: "Supprimer",
     field_labels_hint: "Pour renommer un choix, changez son libellé\u{a0}: aucun animal n’est modifié. Les programmes continuent d’utiliser le premier nom.",
     field_labels_invalid: "Chaque choix doit avoir un nom de 1 à 100 caractères qu’aucun autre choix n’a ni n’a eu. Majuscules et minuscules \
      comptent comme identiques.",
-    field_choices_hint: "Seulement pour le type Choix dans une liste\u{a0}: un par ligne, de 1 à 100, de 64 caractères au maximum chacun.",
+    field_choices_hint: "Seulement pour le type «\u{a0}Choix dans une liste\u{a0}»\u{a0}: un par ligne, de 1 à 100, de 64 caractères au maximum chacun.",
     field_choices_invalid: "Saisissez de 1 à 100 choix différents, un par ligne, de 64 caractères au maximum chacun. Majuscules et minuscules comptent comme identiques.",
     field_position: "Position",
     field_position_hint: "De 0 à 10\u{202f}000. Les champs de position plus petite viennent d’abord. Sans position, le champ vient en dernier.",
@@ -305,30 +315,33 @@ pub(crate) static TEXTS: Texts = Texts {
     field_unique_hint: "Deux animaux ne peuvent pas avoir la même valeur, comme pour une puce. Seulement pour les textes et les nombres entiers.",
     add_field: "Ajouter un champ",
     delete_field: "Supprimer le champ",
-    field_deleted_effect: "Il disparaît de tous les formulaires et de toutes les pages. Ce n’est possible que si aucun animal n’a de valeur.",
+    field_deleted_effect: "Il disparaît de tous les formulaires et de toutes les pages. Ce n’est possible que s’il n’est renseigné pour aucun animal.",
     birth_invalid: "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024, qui ne soit pas dans le futur.",
     no_field: "Ce champ n’existe pas.",
-    field_in_use: "Des animaux ont une valeur dans ce champ. Tant que c’est le cas (animaux retirés compris), il ne peut pas être supprimé, \
-     et son type et Unique ne peuvent pas changer.",
+    field_in_use: "Ce champ est renseigné pour des animaux. Tant que c’est le cas (animaux sortis compris), il ne peut pas être supprimé, \
+     et son type et «\u{a0}Unique\u{a0}» ne peuvent pas changer.",
     too_many_fields: "Il y a déjà 50 champs. Supprimez-en un avant d’en ajouter un autre.",
     field_changed: "Quelqu’un d’autre a modifié ce champ en même temps. Vérifiez son état actuel, puis enregistrez à nouveau.",
-    choice_in_use: |count, most, shown| {
+    delete_choice: |choice| format!("Supprimer le choix «\u{a0}{choice}\u{a0}»\u{a0}?"),
+    show_field: |label| format!("Publier «\u{a0}{label}\u{a0}» sur le site\u{a0}?"),
+    change_field: |label| format!("Modifier le champ «\u{a0}{label}\u{a0}»\u{a0}?"),
+    choice_in_use: |count, most, choice| {
         let animals = if count > most {
-            format!("{} ont", more_than(most))
+            format!("plus de {}", animals(most))
         } else {
-            format!("{} {}", animals(count), of_count(count, "a", "ont"))
+            animals(count)
         };
         format!(
-            "{animals} «\u{a0}{shown}\u{a0}». Ces animaux gardent cette valeur, mais elle ne peut plus être choisie pour d’autres. Pour la renommer, changez son libellé."
+            "«\u{a0}{choice}\u{a0}» est utilisé pour {animals}. Cette valeur y reste, mais elle ne pourra plus être choisie pour d’autres. Pour la renommer, changez plutôt son libellé."
         )
     },
     becomes_public: |count, has_more| {
         let animals = if has_more {
-            "De nombreux animaux peuvent avoir".to_owned()
+            "de nombreux animaux".to_owned()
         } else {
-            format!("{} {}", animals(count), of_count(count, "a", "ont"))
+            animals(count)
         };
-        format!("{animals} une valeur. Tout le monde la verra.")
+        format!("Ce champ est renseigné pour {animals}. Tout le monde pourra le lire.")
     },
     kind: |kind| match kind {
         FieldKind::Text => ("Texte", "Saisissez 255 caractères au maximum."),
@@ -342,7 +355,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ),
         FieldKind::Decimal => (
             "Nombre décimal",
-            "Saisissez un nombre tel que 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
+            "Saisissez un nombre, par exemple 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
         ),
         FieldKind::Date => (
             "Date",
@@ -351,10 +364,9 @@ pub(crate) static TEXTS: Texts = Texts {
         FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
         FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
     },
+    animal_with_number: |name, number| format!("{name} (numéro {number})"),
     value_taken: |label, other| {
-        format!(
-            "{label}\u{a0}: {other} a déjà cette valeur, et deux animaux ne peuvent pas avoir la même."
-        )
+        format!("{label}\u{a0}: {other} a déjà cette valeur. Chaque animal doit avoir la sienne.")
     },
     other_new: "un autre de ces animaux",
     show_animal: |other| format!("Voir {}", called(other)),
@@ -384,16 +396,17 @@ pub(crate) static TEXTS: Texts = Texts {
     also_sold: "Présents ou vendus",
     filter: "Filtrer",
     filters: "Filtres",
-    add_sold: "Aussi les vendus",
-    take_off: " (enlever)",
+    add_sold: "Inclure les vendus",
+    take_off: " (retirer)",
     show: "Afficher",
     any_category: "Toutes",
-    none_here: "Aucun ici actuellement",
+    none_here: "Aucun ici pour le moment",
     nothing_found: "Aucun animal trouvé",
     nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
+    none_match: "Aucun animal ne correspond à ces filtres.",
     search_orders: |typed| format!("Chercher «\u{a0}{typed}\u{a0}» dans les dossiers"),
     select_all: "Tout sélectionner sur cette page",
-    skip_list: "Passer la liste et aller aux actions",
+    skip_list: "Aller aux actions",
     with_selected: "Modifier les animaux sélectionnés",
     all_or_none: "Tous seront modifiés, ou aucun.",
     reserve_or_sell: "Réserver ou vendre…",
@@ -404,14 +417,13 @@ pub(crate) static TEXTS: Texts = Texts {
     value_hint: "Comme dans un tableur\u{a0}: un choix, oui ou non, une date. Laissez vide pour effacer la valeur.",
     field_of_animals: "Champ",
     choose_field: "Choisissez un champ",
-    field_missing: "Choisissez le champ dont la valeur change.",
-    withdraw_several: "Enregistrer une sortie…",
+    field_missing: "Choisissez le champ à modifier.",
     cancel_reservations: "Annuler les réservations",
-    clear: "Tout effacer",
+    clear: "Retirer les filtres",
     chip: |label, value| format!("{label}\u{a0}: {value}"),
     too_many_filters: |most, left_out| {
         format!(
-            "{most} champs au plus filtrent à la fois\u{a0}; non appliqué\u{a0}: {left_out}. Enlevez d’abord un autre filtre."
+            "Vous pouvez filtrer par {most} champs au plus\u{a0}; non appliqué\u{a0}: {left_out}. Retirez d’abord un autre filtre."
         )
     },
 
@@ -419,12 +431,12 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Activity.
     export: "Exporter en CSV",
-    no_activity: "Rien ne s’est passé pendant cette période",
-    no_activity_hint: "Choisissez d’autres jours, ou enlevez un filtre.",
-    no_activity_yet: "Rien trouvé pour l’instant",
+    no_activity: "Aucune activité pendant cette période",
+    no_activity_hint: "Choisissez d’autres jours, ou retirez un filtre.",
+    no_activity_yet: "Aucun résultat pour l’instant",
     no_activity_yet_hint: "Les entrées les plus récentes ne correspondent pas. La page suivante continue avec les plus anciennes.",
-    since: "Du (jour)",
-    up_to: "Au (fin de journée)",
+    since: "Du",
+    up_to: "Au (inclus)",
     animal_number: "Numéro de l’animal",
     any_type: "Tout",
     when: "Date",
@@ -449,8 +461,8 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldDeleted => "Champ supprimé",
         ActType::ProfileChanged => "Profil modifié",
         ActType::StaffAdded => "Membre ajouté",
-        ActType::StaffRoleChanged => "Rôle d’un membre changé",
-        ActType::StaffReset => "Membre réinitialisé",
+        ActType::StaffRoleChanged => "Rôle d’un membre modifié",
+        ActType::StaffReset => "Accès d’un membre réinitialisé",
         ActType::StaffDisabled => "Membre désactivé",
         ActType::StaffPasswordSet => "Mot de passe défini",
         ActType::StaffLinked => "Associé au fournisseur",
@@ -493,7 +505,7 @@ pub(crate) static TEXTS: Texts = Texts {
     works: "Fonctionne",
     not_used: "Pas encore utilisé",
     url_missing: "Saisissez l’adresse.",
-    url_invalid: "Saisissez une adresse telle que https://shop.example/hooks, sans espaces, nom d’utilisateur, mot de passe ni partie après #. L’administrateur du serveur peut autoriser http:// et les adresses du réseau interne avec --webhook-allow.",
+    url_invalid: "Saisissez une adresse telle que https://shop.example/hooks, sans espaces, nom d’utilisateur, mot de passe ni partie après #. Pour http:// ou une adresse du réseau interne, demandez à l’administrateur du serveur.",
     fails: "En échec",
     off: "Désactivé",
     fails_since: "En échec depuis",
@@ -531,13 +543,14 @@ pub(crate) static TEXTS: Texts = Texts {
         DisabledReason::Failures => {
             "Désactivé, car tous les messages ont échoué pendant cinq jours"
         }
-        DisabledReason::Gone => "Désactivé, car le destinataire ne veut plus de messages",
-        DisabledReason::Request => "Désactivé à la main",
+        DisabledReason::Gone => "Désactivé, car le destinataire refuse les messages",
+        DisabledReason::Request => "Désactivé manuellement",
     },
 
     // Orders.
     price: "Prix",
     contact: "Client",
+    contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
             "Par exemple un nom et un numéro de téléphone. Supprimé {} après la vente.",
@@ -552,7 +565,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     only_newest: |searched| {
         format!(
-            "La recherche porte seulement sur les {} derniers dossiers, et sur les premiers animaux de ce nom.",
+            "La recherche porte seulement sur les {} derniers dossiers et les premiers animaux de ce nom.",
             in_digits(searched)
         )
     },
@@ -576,7 +589,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_changed: "Client modifié ou supprimé",
     change_order: "Modifier le dossier",
     extend_or_change: "Prolonger la réservation ou modifier le dossier",
-    price_invalid: "Saisissez un prix tel que 249,00, sans signe moins, avec au plus 12 chiffres avant la virgule et 4 après.",
+    price_invalid: "Saisissez un montant, par exemple 249,00.",
     ambiguous: |typed, [one, other], [first, second]| {
         format!("{typed} peut signifier {one} ou {other}. Écrivez {first} ou {second}.")
     },
@@ -600,7 +613,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_down: "Déplacer à droite",
     turn_left: "Pivoter à gauche",
     turn_right: "Pivoter à droite",
-    look_more: "Partie qui reste visible",
+    look_more: "Cadrage",
     look_hint: "Les listes montrent une partie de la photo. Cliquez sur la partie qui doit rester visible, ou choisissez-la ci-dessous.",
     points: [
         "Aucun choix",
@@ -614,7 +627,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "En bas",
         "En bas à droite",
     ],
-    look_at_pressed: "Le point sur lequel vous avez appuyé",
+    look_at_pressed: "Le point sur lequel vous avez cliqué",
     uploads: [
         "En attente",
         "Envoi en cours",
@@ -627,7 +640,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Le service est injoignable.",
         "Votre session est fermée. Connectez-vous dans un autre onglet, puis appuyez à nouveau sur le bouton.",
         "C’est la même image que {}.",
-        "20 photos au maximum\u{a0}; non envoyées ({})\u{a0}: {}",
+        "20 photos au maximum par animal\u{a0}; non envoyées ({})\u{a0}: {}",
         "1 photo ajoutée.",
         "{} photos ajoutées.",
         "Photos non ajoutées\u{a0}: {}.",
@@ -635,8 +648,8 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     photos: "Photos",
     photos_after: "Ajoutez d’abord l’animal. Ajoutez ensuite ses photos\u{a0}: appuyez sur «\u{a0}Gérer les photos\u{a0}» sur sa page.",
-    take_photo: "Ajouter cette photo",
-    no_picture: "Ce n’est pas une image que le service peut conserver. Choisissez un fichier JPEG, PNG, WebP ou GIF.",
+    take_photo: "Garder",
+    no_picture: "Ce fichier n’est pas une image JPEG, PNG, WebP ou GIF. Choisissez-en un autre.",
     picture_too_large: "Cette image est trop grande. Choisissez-en une plus petite.",
     too_many_pictures: "Trop d’images sont en attente pour l’instant. Réessayez.",
     photos_not_kept: "La session est terminée. Les photos n’ont pas été ajoutées\u{a0}: connectez-vous, et choisissez-les à nouveau.",
@@ -645,14 +658,14 @@ pub(crate) static TEXTS: Texts = Texts {
     another_member: "Quelqu’un d’autre s’est connecté entre-temps. Connectez-vous avec votre compte dans un autre onglet, \
      puis appuyez à nouveau sur le bouton. Sans JavaScript, choisissez à nouveau les photos.",
     too_many_photos: "20 photos sur 20. Supprimez-en une pour en ajouter une autre.",
-    photo_is_gone: "La photo est supprimée. Vous avez un jour pour revenir en arrière.",
-    photo_not_kept: "Cette photo ne peut pas être remise\u{a0}: elle a été supprimée il y a trop longtemps. Ajoutez-la à nouveau.",
-    put_back: "Remettre",
+    photo_is_gone: "La photo sera supprimée. Vous avez un jour pour revenir en arrière.",
+    photo_not_kept: "Cette photo ne peut pas être récupérée\u{a0}: elle a été supprimée il y a trop longtemps. Ajoutez-la à nouveau.",
+    put_back: "Récupérer",
     photo_added: "Photo ajoutée",
     photo_turned: "Photo pivotée",
     photo_deleted: "Photo supprimée",
     photos_moved: "Ordre des photos modifié",
-    photo_focused: "Partie visible d’une photo choisie",
+    photo_focused: "Cadrage d’une photo choisi",
     photo_described: "Photo décrite",
     photo_file_missing: "Le fichier de cette photo manque\u{a0}: elle ne peut pas être pivotée. Prévenez l’administrateur du serveur.",
     photo_of: |number, animal, alt| {
@@ -663,7 +676,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     this_photo: |number, animal| format!("la photo {number} {}", de(called(animal))),
     photos_of: |animal| format!("Photos {}", de(called(animal))),
-    look_at: |number| format!("Partie visible de la photo {number}"),
+    look_at: |number| format!("Cadrage de la photo {number}"),
     alt_of: |number| {
         format!("Description de la photo {number} (pour les personnes qui ne la voient pas)")
     },
@@ -694,7 +707,6 @@ pub(crate) static TEXTS: Texts = Texts {
     name_category: |id, label| {
         format!("Donner à la catégorie {id} le nom «\u{a0}{label}\u{a0}»\u{a0}?")
     },
-    category_now: |id, label| format!("{id} (maintenant «\u{a0}{label}\u{a0}»)"),
     category_has: |count| {
         let are = of_count(
             count,
@@ -737,11 +749,12 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     sell_animals: |count| format!("Vendre {}\u{a0}?", animals(count)),
     cancel_reservations_of: |count| {
-        format!("Annuler les réservations de {}\u{a0}?", animals(count))
+        let reservations = of_count(count, "la réservation", "les réservations");
+        format!("Annuler {reservations} de {}\u{a0}?", animals(count))
     },
     withdraw_animals: |count, why| {
         format!(
-            "Retirer {} ({})\u{a0}?",
+            "Enregistrer la sortie de {} ({})\u{a0}?",
             animals(count),
             reason(why).to_lowercase()
         )
@@ -800,7 +813,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Settings.
     make_link: "Créer un nouveau lien",
-    revoke_effect: "Tout programme qui utilise cette clé sera refusé. Une clé révoquée le reste définitivement.",
+    revoke_effect: "Tout programme qui utilise cette clé sera refusé. Une clé révoquée ne peut plus être réactivée.",
     really: |verb, what| format!("{verb} {}\u{a0}?", called(what)),
     disable_member: |name| {
         format!(
@@ -831,7 +844,7 @@ pub(crate) static TEXTS: Texts = Texts {
             .map(|was| format!(" (avant\u{a0}: {was})"))
             .unwrap_or_default();
         format!(
-            "{label}\u{a0}: maintenant {now}{it_was}. Rien n’est encore modifié. Vérifiez votre saisie, puis appuyez à nouveau."
+            "{label}\u{a0}: maintenant {now}{it_was}. Rien n’est encore modifié. Vérifiez votre saisie, puis appuyez à nouveau sur le bouton."
         )
     },
 
@@ -850,7 +863,7 @@ pub(crate) static TEXTS: Texts = Texts {
     undo: "Revenir en arrière",
     not_undoable: "Cette modification ne peut pas être annulée.",
     show_order: "Voir le dossier",
-    add_another: "En ajouter un semblable",
+    add_another: "Ajouter un animal semblable",
     reserved_as: |order| format!("Animal réservé (dossier {order})."),
     sold_as: |order| format!("Animal vendu (dossier {order})."),
     added_as: |animal| format!("Animal ajouté sous le numéro {animal}."),
@@ -876,23 +889,23 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     reservation_cancelled: "La réservation est annulée. L’animal est disponible.",
     sale_undone: "La vente est annulée.",
-    taken_back: "L’animal est repris. Il est disponible.",
+    taken_back: "Retour enregistré. L’animal est de nouveau disponible.",
     photo_was_removed: "Photo supprimée.",
     photo_was_turned: "Photo pivotée.",
-    photo_is_back: "La photo est remise.",
+    photo_is_back: "La photo est de retour.",
     reservation_extended: "L’échéance de la réservation est modifiée.",
     undone: "La modification est annulée.",
     saved: "Enregistré.",
-    was_withdrawn: "L’animal est retiré.",
-    was_restored: "L’animal est rétabli.",
+    was_withdrawn: "Sortie enregistrée.",
+    was_restored: "Sortie annulée.",
     was_deleted: "Supprimé.",
     webhook_disabled: "Plus rien ne lui est envoyé.",
     webhook_enabled: "Le webhook est activé.",
     webhook_tested: "Un message de test est en route. Rechargez la page dans un instant pour voir le résultat.",
-    password_changed: "Votre mot de passe est changé. Vos autres sessions sont fermées.",
+    password_changed: "Votre mot de passe a été modifié. Vos autres sessions sont fermées.",
     session_ended: "La session est fermée.",
     second_factor_removed: "Votre double authentification est désactivée. Vos autres sessions sont fermées.",
-    role_changed: "Le rôle est changé.",
+    role_changed: "Le rôle a été modifié.",
     member_disabled: "Ce membre ne peut plus se connecter. Ses sessions sont fermées.",
     key_revoked: "La clé est révoquée.",
 
@@ -910,15 +923,15 @@ pub(crate) static TEXTS: Texts = Texts {
     form_kept: "Saisissez votre mot de passe pour continuer. Votre saisie est conservée, et vous pourrez l’envoyer ensuite.",
     form_too_long: "Votre session est terminée, et votre texte est trop long pour être conservé ici. Connectez-vous dans un autre onglet, revenez en arrière dans celui-ci et renvoyez-le.",
     form_not_of_browser: "Ce formulaire a été conservé dans un autre navigateur, ou celui-ci a perdu ses cookies entre-temps. Il n’a donc pas été envoyé. Revenez à la page du formulaire, et envoyez-le à nouveau.",
-    no_password: "Pas encore de mot de passe, ou oublié\u{a0}? Un responsable peut vous donner un lien.",
-    send_kept_hint: "Vous avez ouvert une session. Envoyez maintenant votre saisie.",
+    no_password: "Mot de passe oublié ou pas encore choisi\u{a0}? Un responsable peut vous donner un lien.",
+    send_kept_hint: "Vous êtes connecté. Envoyez maintenant votre saisie.",
     send_kept: "Envoyer ma saisie",
     drop_kept: "Ne pas l’envoyer",
     changed_meanwhile: "Quelqu’un d’autre a fait une modification entre-temps\u{a0}: rien n’a donc été modifié cette fois. Rechargez la page et vérifiez l’état actuel.",
 
     // Signing in at a provider, whose host names it.
     provider: "Fournisseur",
-    link_needed: "Il faut pour cela avoir prouvé récemment votre identité, et vous vous êtes connecté avec un lien. Demandez un nouveau lien à un responsable, ou déconnectez-vous puis reconnectez-vous.",
+    link_needed: "Votre connexion doit pour cela être récente. Vous vous êtes connecté avec un lien\u{a0}: demandez-en un nouveau à un responsable, ou déconnectez-vous puis reconnectez-vous.",
     no_passwords: "Il n’y a pas de mots de passe ici. Connectez-vous avec le bouton.",
     sign_in_elsewhere: "Cette connexion a duré plus de dix minutes, était déjà terminée ou a commencé dans un autre navigateur. Connectez-vous à nouveau.",
     access_disabled: "Un responsable a désactivé votre accès.",
@@ -938,7 +951,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     provider_invalid: |host| {
         format!(
-            "La réponse de {host} n’a pas pu être acceptée. Réessayez. Si cela se reproduit, demandez à la personne qui gère le service\u{a0}: la raison est dans son journal."
+            "La réponse de {host} n’a pas pu être acceptée. Réessayez. Si cela se reproduit, demandez à l’administrateur du serveur\u{a0}: la raison est dans le journal du service."
         )
     },
     sign_in_stopped: |host| format!("{host} a interrompu la connexion. Connectez-vous à nouveau."),
@@ -980,9 +993,9 @@ pub(crate) static TEXTS: Texts = Texts {
     account: "Votre compte",
     current_password: "Mot de passe actuel",
     change_password: "Changer le mot de passe",
-    current_password_wrong: "Le mot de passe actuel est incorrect. Saisissez celui avec lequel vous vous connectez maintenant.",
+    current_password_wrong: "Le mot de passe actuel est incorrect. Saisissez celui avec lequel vous vous connectez actuellement.",
     sessions: "Sessions",
-    only_last_sessions: "Seules les 100 sessions utilisées en dernier sont affichées.",
+    only_last_sessions: "Seules les 100 dernières sessions utilisées sont affichées.",
     language_label: "Langue",
     language_of_store: |name| format!("Langue de l’établissement ({name})"),
     own_sessions: "Vos sessions ouvertes",
@@ -1009,7 +1022,7 @@ pub(crate) static TEXTS: Texts = Texts {
     qr_code: "QR code avec la clé de configuration",
     app_code: "Code affiché par l’application",
     use_app: "Utiliser cette application",
-    app_code_wrong: "Ce n’est pas le code de cette application. Vérifiez l’heure du téléphone, puis saisissez le code que l’application affiche maintenant.",
+    app_code_wrong: "Le code est incorrect. Vérifiez l’heure du téléphone, puis saisissez le code que l’application affiche maintenant.",
     recovery_codes: "Codes de secours",
     new_codes_hint: "Créez de nouveaux codes de secours si vous en avez utilisé ou perdu. Les anciens ne seront plus valables.",
     new_codes: "Créer de nouveaux codes",
@@ -1027,15 +1040,15 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_name_invalid: "Le nom doit être une ligne de 1 à 60 caractères.",
     add_passkey: "Ajouter une clé d’accès",
     passkeys_full: "Vous avez 10 clés d’accès, c’est le maximum. Supprimez-en une avant d’en ajouter une autre.",
-    passkeys_elsewhere: "Il n’y a pas de clés d’accès à cette adresse. Il faut l’adresse de --console-url, en HTTPS, ou http://localhost si elle n’est pas définie. Ouvrez la console à cette adresse.",
+    passkeys_elsewhere: "Les clés d’accès ne sont pas configurées à cette adresse. Demandez à l’administrateur du serveur.",
     sign_in_with_passkey: "Utiliser une clé d’accès",
     passkey_needed: "Votre mot de passe est correct. Utilisez maintenant votre clé d’accès. Si vous l’avez perdue, demandez un nouveau lien à un responsable.",
-    passkey_script: "Une clé d’accès a besoin d’un script, et ce navigateur n’en exécute pas.",
+    passkey_script: "Les clés d’accès exigent JavaScript, que ce navigateur n’exécute pas.",
     passkey_unsupported: "Ce navigateur est trop ancien pour les clés d’accès. Mettez-le à jour, ou prenez-en un autre.",
-    passkey_stopped: "Aucune clé d’accès n’a été utilisée\u{a0}: la fenêtre du navigateur a été fermée, le délai est dépassé, ou cet appareil n’en a pas pour ce magasin. Réessayez.",
+    passkey_stopped: "Aucune clé d’accès n’a été utilisée\u{a0}: la fenêtre du navigateur a été fermée, le délai est dépassé, ou cet appareil n’en a pas pour ce site. Réessayez.",
     passkey_known: "Cet appareil a déjà une clé d’accès pour votre compte.",
     passkey_late: "Cela a pris plus de cinq minutes, a déjà été envoyé ou a commencé dans un autre onglet. Réessayez.",
-    passkey_rejected: "Cette clé d’accès ne fonctionne pas ici. Elle a été supprimée, ou elle est celle d’un autre magasin. Connectez-vous autrement.",
+    passkey_rejected: "Cette clé d’accès ne fonctionne pas ici. Elle a été supprimée, ou elle est celle d’un autre site. Connectez-vous autrement.",
     passkey_of_another: "C’est la clé d’accès d’un autre membre. Utilisez l’une des vôtres.",
     passkey_unusable: "Cette clé d’accès ne peut pas être ajoutée. Elle doit vérifier une empreinte, un visage ou un code PIN, et être nouvelle. Essayez avec un autre appareil.",
     passkey_added: "La clé d’accès est ajoutée. Vos autres sessions sont fermées.",
@@ -1062,8 +1075,8 @@ pub(crate) static TEXTS: Texts = Texts {
     active_with_second_factor: "actif, avec double authentification",
     has_link: "lien en attente",
     link_expired: "lien expiré",
-    link: "Un lien pour choisir un mot de passe",
-    copied: "Je l’ai copié",
+    link: "Lien pour choisir un mot de passe",
+    copied: "C’est copié",
 
     // API keys.
     keys: "Clés d’API",
@@ -1081,7 +1094,7 @@ pub(crate) static TEXTS: Texts = Texts {
     rotate_key: "Renouveler",
     revoke_key: "Révoquer",
     key_not_rotated: "Cette clé a déjà été renouvelée ou révoquée, ou a expiré.",
-    new_key: "Une nouvelle clé d’API",
+    new_key: "Nouvelle clé d’API",
     new_key_hint: "Copiez la clé maintenant dans les paramètres du programme. Elle ne sera plus affichée.",
 
     // Requests that are rejected.
@@ -1090,28 +1103,27 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "Le service n’a pas accepté la demande.",
     not_allowed: "Votre rôle ne donne pas accès à cette page.",
     foreign_host: |host, expected| {
-        let expected = if expected.is_empty() {
-            "non défini"
-        } else {
-            expected
+        let remedy = match expected {
+            "" => "Demandez son adresse à l’administrateur du serveur.".to_owned(),
+            expected => format!(
+                "Ouvrez-la à l’adresse {expected}. Si vous l’avez fait, demandez à l’administrateur du serveur\u{a0}: le journal du service dit ce qu’il faut corriger."
+            ),
         };
-        format!(
-            "La requête s’adresse à l’hôte «\u{a0}{host:.255}\u{a0}», et celui de --console-url est\u{a0}: {expected}. Ouvrez la console à sa propre adresse. Un proxy doit transmettre l’hôte avec son port (nginx\u{a0}: proxy_set_header Host $http_host)."
-        )
+        format!("La console n’est pas à l’adresse {host:.255}. {remedy}")
     },
     needs_https: "La console exige HTTPS, car un mot de passe ne doit pas être transmis en clair. Ouvrez-la avec https://, ou sur la machine où elle fonctionne.",
     foreign_form: "Ce formulaire a été envoyé par un autre site, et n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là.",
     foreign_origin: |origin, own| {
         format!(
-            "Ce formulaire a été envoyé par {origin:.255}, mais la requête s’adresse à {own:.255}. Il n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là. Si {origin:.255} est la console, son proxy ne transmet pas l’hôte (nginx\u{a0}: proxy_set_header Host $http_host)."
+            "Ce formulaire a été envoyé par {origin:.255}, mais la requête s’adresse à {own:.255}. Il n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là. Si {origin:.255} est la console, demandez à l’administrateur du serveur\u{a0}: le journal du service dit ce qu’il faut corriger."
         )
     },
     connection_replaced: "Trop de connexions sont ouvertes. Patientez un instant, puis rechargez la page.",
-    to_first_page: "Aller à Aujourd’hui",
+    to_first_page: "Aller à la page «\u{a0}Aujourd’hui\u{a0}»",
     request: "Référence de l’erreur\u{a0}: ",
 
     // Open pages.
-    page_changed: "Le contenu de cette page a été modifié par quelqu’un. Elle reste telle quelle tant que vous l’utilisez.",
+    page_changed: "Quelqu’un a modifié le contenu de cette page. Elle reste telle quelle tant que vous l’utilisez.",
     offline: "Pas de connexion\u{a0}: rien n’a été envoyé. Votre saisie est conservée\u{a0}; réessayez dès que la connexion est rétablie.",
     connection_lost: "La connexion au service est perdue. Cette page n’est peut-être plus à jour.",
     signed_out: "Votre session est fermée\u{a0}: cette page n’est peut-être plus à jour. Connectez-vous dans un autre onglet, ou rechargez-la.",
@@ -1121,7 +1133,7 @@ pub(crate) static TEXTS: Texts = Texts {
     more_follow: "D’autres entrées suivent à la page suivante de la console.",
     not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
     newest_first: "Les plus récents d’abord",
-    longest_first: "Présents depuis le plus longtemps",
+    longest_first: "Arrivés depuis longtemps",
     too_many_attempts: |minutes| {
         let unit = if minutes < 2 { "minute" } else { "minutes" };
         format!(
@@ -1178,7 +1190,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::NotFound | Problem::OperationRemoved => (
             TEXTS.not_found,
             Some("Cette page n’existe pas."),
-            "Vérifiez l’adresse, ou allez à Aujourd’hui.",
+            "Vérifiez l’adresse, ou allez à la page «\u{a0}Aujourd’hui\u{a0}».",
         ),
         Problem::Internal => (
             "Une erreur s’est produite",
@@ -1253,22 +1265,24 @@ pub(crate) static TEXTS: Texts = Texts {
     remove_logo: "Supprimer le logo",
     logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher de nouveau, envoyez-le à nouveau.",
     as_shown: "Ce que tout le monde voit",
-    see_web_site: "Voir le site",
-    nothing: "aucune",
-    option_counts: |option, value| {
-        format!("Si le champ est vide, l’option {option} s’applique\u{a0}: {value}.")
-    },
-    nameless: |console, web_site| {
+    see_website: "Voir le site",
+    operator_value: |value| {
         format!(
-            "Si le champ est vide, la console affiche «\u{a0}{console}\u{a0}» et le site «\u{a0}{web_site}\u{a0}»."
+            "Si le champ est vide, le réglage de l’administrateur du serveur s’applique\u{a0}: {value}."
+        )
+    },
+    no_currency: "Si le champ est vide, les montants sont affichés sans devise.",
+    nameless: |console, website| {
+        format!(
+            "Si le champ est vide, la console affiche «\u{a0}{console}\u{a0}» et le site «\u{a0}{website}\u{a0}»."
         )
     },
     default_is: |value| {
         format!("Si le champ est vide, la valeur par défaut s’applique\u{a0}: {value}.")
     },
     store: "Établissement",
-    change_store: "Modifier la présentation de l’établissement",
-    store_hint: "Tout le monde voit ces informations\u{a0}: sur le site, dans la console et sur papier. Rien n’est obligatoire.",
+    change_store: "Modifier les informations sur l’établissement",
+    store_hint: "Tout le monde voit ces informations\u{a0}: sur le site, dans la console et sur les documents imprimés. Rien n’est obligatoire.",
     who_you_are: "Qui vous êtes",
     how_to_reach_you: "Comment vous joindre",
     pages_heading: "Pages",
@@ -1276,15 +1290,15 @@ pub(crate) static TEXTS: Texts = Texts {
     links_hint: "Au bas de chaque page publique\u{a0}: mentions légales, confidentialité, comment adopter un animal…",
     more_links: "Autres liens",
     not_chosen: "Non précisé",
-    store_stale: "Une autre personne a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
-    link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères sur une ligne, dont un visible. Saisissez-le, ou videz les deux champs du lien.",
+    store_stale: "Quelqu’un d’autre a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
+    link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères. Saisissez-le, ou videz les deux champs du lien.",
     link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace, sans nom d’utilisateur devant un @ et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
     link_label: |number| format!("Texte du lien {number}"),
     link_url: |number| format!("Adresse du lien {number}"),
     member_name: [
         "Nom",
         "Il figure en haut de chaque page.",
-        "Le nom doit avoir 120 caractères au plus sur une ligne, dont un visible. Raccourcissez-le, ou laissez-le vide.",
+        "Le nom doit avoir 120 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_kind: [
         "Type",
@@ -1293,8 +1307,8 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_about: [
         "À propos",
-        "Quelques phrases sur la première page publique, 2 000 caractères au plus.",
-        "Le texte de présentation doit avoir 2 000 caractères au plus, dont un visible. Raccourcissez-le, ou laissez-le vide.",
+        "Quelques phrases sur la première page publique, 2\u{202f}000 caractères au plus.",
+        "Le texte de présentation doit avoir 2\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
         "E-mail",
@@ -1314,12 +1328,12 @@ pub(crate) static TEXTS: Texts = Texts {
     member_address: [
         "Adresse",
         "Ligne par ligne, comme sur une enveloppe, 500 caractères au plus.",
-        "L’adresse doit avoir 500 caractères au plus, dont un visible. Raccourcissez-la, ou laissez-la vide.",
+        "L’adresse doit avoir 500 caractères au plus. Raccourcissez-la, ou laissez-la vide.",
     ],
     member_hours: [
         "Horaires",
         "Ligne par ligne, comme sur votre porte, 500 caractères au plus.",
-        "Les horaires doivent avoir 500 caractères au plus, dont un visible. Raccourcissez-les, ou laissez-les vides.",
+        "Les horaires doivent avoir 500 caractères au plus. Raccourcissez-les, ou laissez-les vides.",
     ],
     member_language: [
         "Langue",
@@ -1372,12 +1386,12 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     store_labels: "Libellés des champs dans la langue de l’établissement",
-    store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal ne change.",
-    write_labels: "Écrire ces libellés",
-    no_backup: "Il n’y a pas encore de sauvegarde. L’administrateur du serveur peut activer les sauvegardes.",
+    store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal n’est modifié.",
+    write_labels: "Appliquer ces libellés",
+    no_backup: "Il n’y a pas encore de sauvegarde. Demandez à l’administrateur du serveur d’activer les sauvegardes.",
     old_backup: |at| {
         format!(
-            "La dernière sauvegarde date du {at}. Prévenez l’administrateur du serveur\u{a0}: le journal du serveur dit pourquoi il n’y en a pas de plus récente."
+            "La dernière sauvegarde date du {at}. Prévenez l’administrateur du serveur\u{a0}: le journal du service dit pourquoi il n’y en a pas de plus récente."
         )
     },
 };
@@ -1410,7 +1424,7 @@ fn order_status(status: OrderStatus) -> &'static str {
         OrderStatus::Completed => "Vendu",
         OrderStatus::Cancelled => "Annulé",
         OrderStatus::Expired => "Expiré",
-        OrderStatus::Returned => "Repris",
+        OrderStatus::Returned => "Rendu",
     }
 }
 
@@ -1428,14 +1442,14 @@ fn change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Ajouté",
         ChangeType::PetChanged => "Modifié",
-        ChangeType::PetWithdrawn => "Retiré",
-        ChangeType::PetRestored => "Rétabli",
+        ChangeType::PetWithdrawn => "Sortie enregistrée",
+        ChangeType::PetRestored => "Sortie annulée",
         ChangeType::OrderPlaced => "Réservé",
         ChangeType::OrderChanged => "Dossier modifié",
         ChangeType::OrderCompleted => "Vendu",
         ChangeType::OrderCancelled => "Réservation annulée",
         ChangeType::OrderExpired => "Réservation expirée",
-        ChangeType::OrderReturned => "Repris",
+        ChangeType::OrderReturned => "Rendu",
         ChangeType::OrderReopened => "Réservé à nouveau",
         ChangeType::CategoryChanged => "Catégorie nommée",
         ChangeType::CategoryDeleted => "Nom de catégorie supprimé",
@@ -1463,12 +1477,12 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal ajouté",
         ChangeType::PetChanged => "Animal modifié",
-        ChangeType::PetWithdrawn => "Animal retiré",
-        ChangeType::PetRestored => "Animal rétabli",
+        ChangeType::PetWithdrawn => "Sortie d’un animal enregistrée",
+        ChangeType::PetRestored => "Sortie d’un animal annulée",
         ChangeType::PetsImported => "Animaux importés",
         ChangeType::OrderPlaced => "Animal réservé",
         ChangeType::OrderCompleted => "Animal vendu",
-        ChangeType::OrderReturned => "Animal repris",
+        ChangeType::OrderReturned => "Animal rendu",
         ChangeType::OrderReopened => "Animal réservé à nouveau",
         other => change(other),
     }
@@ -1496,7 +1510,7 @@ fn order_is(id: i64, status: OrderStatus) -> String {
         OrderStatus::Completed => "est déjà une vente, et l’animal a été modifié depuis",
         OrderStatus::Cancelled => "est déjà annulé",
         OrderStatus::Expired => "a expiré",
-        OrderStatus::Returned => "est clos\u{a0}: l’animal a déjà été repris",
+        OrderStatus::Returned => "est clos\u{a0}: l’animal a déjà été rendu",
     };
     format!("Le dossier {id} {is}. Rien n’a été modifié cette fois.")
 }
@@ -1511,10 +1525,10 @@ fn role(role: Role) -> &'static str {
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Lecteur\u{a0}: consulte seulement",
-        Role::Clerk => "Agent\u{a0}: modifie les animaux et les dossiers",
+        Role::Viewer => "Lecteur\u{a0}: peut seulement consulter",
+        Role::Clerk => "Agent\u{a0}: peut modifier les animaux et les dossiers",
         Role::Manager => {
-            "Responsable\u{a0}: gère aussi l’équipe, les clés, les webhooks et l’activité"
+            "Responsable\u{a0}: gère aussi l’équipe, les clés et les webhooks, et voit l’activité"
         }
     }
 }
@@ -1557,18 +1571,19 @@ pub(crate) mod shelter {
         signature: "Signature de l’adoptant",
         signature_of_store: "Signature pour le refuge",
         store: "Refuge",
-        change_store: "Modifier la présentation du refuge",
+        change_store: "Modifier les informations sur le refuge",
         store_labels: "Libellés des champs dans la langue du refuge",
         language_of_store: |name| format!("Langue du refuge ({name})"),
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
+        longest_first: "Au refuge depuis longtemps",
         any_status: "Au refuge",
         also_sold: "Au refuge ou adoptés",
-        add_sold: "Aussi les adoptés",
+        add_sold: "Inclure les adoptés",
         reserve_or_sell: "Réserver ou faire adopter…",
         price: "Frais d’adoption",
         contact: "Adoptant",
+        contact_of: |_| TEXTS.contact,
         contact_changed: "Adoptant modifié ou supprimé",
-        price_invalid: "Saisissez des frais d’adoption tels que 249,00, sans signe moins, avec au plus 12 chiffres avant la virgule et 4 après.",
         price_of_each: "Frais d’adoption par animal (s’ils sont différents)",
         status: |status| {
             if status == PetStatus::Sold {

@@ -1,6 +1,8 @@
 //! Lines of the log that strangers can cause in any number.
 
+use petstore_testing::harness::soon;
 use serde_json::Value;
+use tokio::task::yield_now;
 
 use super::program::{Service, client, directory, free_address};
 
@@ -47,4 +49,33 @@ async fn of_many_logout_tokens_that_are_rejected_the_log_has_a_few_and_the_numbe
         reject().await;
     }
     assert!(lines(&service).len() < 20, "{}", service.said());
+}
+
+#[tokio::test]
+async fn a_request_for_another_host_is_in_the_log_with_both_hosts_and_what_the_proxy_must_do() {
+    let here = directory();
+    let console = free_address();
+    let options = [
+        format!("--console-listen={console}"),
+        "--console-url=https://console.example".to_owned(),
+    ];
+    let service = Service::start(here.path(), &options.each_ref().map(String::as_str));
+    let request = client()
+        .get(format!("http://{console}/sign-in"))
+        .header("host", "animals.example");
+    assert_eq!(request.send().await.unwrap().status(), 400);
+    soon(async {
+        while !service.said().contains("the console is at another host") {
+            yield_now().await;
+        }
+    })
+    .await;
+    let said = service.said();
+    for words in [
+        r#""request_for":"animals.example""#,
+        r#""console_url":"https://console.example""#,
+        "proxy_set_header Host $http_host",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }

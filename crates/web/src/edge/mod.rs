@@ -74,6 +74,8 @@ pub struct Edge {
     log: RequestLog,
     /// The lines about forms that another site seems to have sent.
     pub lines_of_foreign_forms: LimitedLines,
+    /// The lines about requests for hosts at which the console is not.
+    pub lines_of_foreign_hosts: LimitedLines,
     /// The lines about sign-ins that failed.
     pub lines_of_sign_ins: LimitedLines,
     /// The lines about logout tokens that were rejected.
@@ -161,6 +163,7 @@ impl Edge {
             cors: Cors::new(&settings.cors_origins),
             log: RequestLog::new(settings, clock.instant()),
             lines_of_foreign_forms: LimitedLines::new(clock.instant()),
+            lines_of_foreign_hosts: LimitedLines::new(clock.instant()),
             lines_of_sign_ins: LimitedLines::new(clock.instant()),
             lines_of_logouts: LimitedLines::new(clock.instant()),
             lines_of_unrecorded: LimitedLines::new(clock.instant()),

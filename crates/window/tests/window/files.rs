@@ -291,7 +291,7 @@ async fn animals_atom_has_the_newest_animals() {
         "<title>Paws &amp; Co.</title>",
         "<link rel=\"self\" type=\"application/atom+xml\" href=\"https://animals.example/animals.atom\"/>",
         "<id>https://animals.example/animals/2</id>\n<title>Tom &amp; Jerry</title>",
-        "<summary>Tom &amp; Jerry (Cat) is looking for a home at Paws &amp; Co.</summary>",
+        "<summary>Tom &amp; Jerry (Cat) at Paws &amp; Co. is looking for a home</summary>",
     ] {
         assert!(feed.text.contains(part), "{part}: {feed:?}");
     }

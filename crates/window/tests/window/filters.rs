@@ -114,7 +114,7 @@ async fn what_filters_is_shown_and_can_be_taken_off_and_the_form_keeps_all_of_it
         "<option value=\"110\" selected>Label 110<",
         "name=\"field.good_with_cats\"><option value=\"\">Any</option><option value=\"Yes\" selected>",
         "<option value=\"No\" selected>No<",
-        "<details open><summary>More</summary>",
+        "<details open><summary>More filters</summary>",
     ] {
         assert!(page.text.contains(kept), "{kept}: {page:?}");
     }
@@ -195,7 +195,7 @@ async fn the_species_are_above_the_list_with_their_drawings_and_numbers() {
         .expect(200);
     let chosen = [
         ("/?sort=longest&field.species=Dog", "Dog1"),
-        ("/?sort=longest", "Take off Cat×"),
+        ("/?sort=longest", "Remove Cat×"),
     ];
     assert_eq!(kinds(&page), pairs(&chosen));
     assert!(!page.text.contains("<ul class=\"chosen\""), "{page:?}");
@@ -285,7 +285,8 @@ async fn a_visitor_chooses_by_every_public_choice_and_by_yes_or_no() {
     ];
     assert_eq!(labels.collect::<Vec<_>>(), expected);
     assert!(
-        page.text.contains("<details><summary>More</summary>"),
+        page.text
+            .contains("<details><summary>More filters</summary>"),
         "{page:?}"
     );
     for (query, expected) in [
@@ -315,7 +316,7 @@ async fn a_visitor_chooses_by_every_public_choice_and_by_yes_or_no() {
     for shown in [
         "<bdi>Good with children: Yes</bdi>",
         "<option value=\"true\" selected>Yes<",
-        "<details open><summary>More</summary>",
+        "<details open><summary>More filters</summary>",
         "<a href=\"/animals.atom?field.child=true\"",
     ] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");

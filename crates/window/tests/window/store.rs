@@ -57,7 +57,7 @@ async fn every_page_but_embed_ends_with_address_hours_ways_links_and_feed_and_on
     // Without a profile, it has what it had before.
     street.say(Profile::default()).await;
     let page = street.get("/").await;
-    let expected = "<div><strong><bdi>Paws &amp; Co.</bdi></strong></div><div class=\"ways\"><a href=\"/animals.atom\" type=\"application/atom+xml\">New animals as a feed</a></div>";
+    let expected = "<div><strong><bdi>Paws &amp; Co.</bdi></strong></div><div class=\"ways\"><a href=\"/animals.atom\" type=\"application/atom+xml\">Subscribe to new animals (RSS)</a></div>";
     assert_eq!(footer(&page), expected);
 }
 
