@@ -41,10 +41,10 @@ pub fn comparison_key(text: &str) -> String {
     let visible_text = text
         .chars()
         .filter(|&character| !is_ignored_by_fonts(character));
-    let folded_text: String = fold_case(visible_text.nfkc()).collect();
-    // Folding can leave letters that compose, or that fold again, such as an iota below an accent.
-    let folded_again: String = fold_case(folded_text.nfkc()).nfkc().collect();
-    let words: Vec<&str> = folded_again.split_whitespace().collect();
+    let text_in_one_case: String = fold_case(visible_text.nfkc()).collect();
+    // The first pass can leave letters that compose, or that have another case, such as an iota below an accent.
+    let stable_text: String = fold_case(text_in_one_case.nfkc()).nfkc().collect();
+    let words: Vec<&str> = stable_text.split_whitespace().collect();
     words.join(" ")
 }
 

@@ -170,7 +170,7 @@ pub fn price(price: &str, currency: Option<&Currency>) -> String {
 }
 
 /// Returns the labels of the fields of a new database in every language.
-pub fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
+pub(crate) fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
     Language::ALL.into_iter().flat_map(field_labels)
 }
 
