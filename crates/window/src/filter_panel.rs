@@ -8,7 +8,7 @@ use petstore_domain::{
 use petstore_languages::{
     in_digits,
     look::{Drawings, label_of, value_text},
-    window_texts as texts,
+    quoted, window_texts as texts,
 };
 
 use super::{
@@ -97,7 +97,7 @@ impl FilterPanel<'_> {
                 ul.chosen aria-label=(texts().chosen) {
                     @for parameter in &parameters {
                         @let wider_filter = filter.without_parameter(&parameter.name);
-                        li { (self.chosen_part(wider_filter, &self.parameter_text(parameter))) }
+                        li { (self.chosen_part(wider_filter, &self.chip_text(parameter))) }
                     }
                     @for word in &filter.understood_words {
                         @let wider_filter = filter.with_search(&word.other_words);
@@ -105,6 +105,16 @@ impl FilterPanel<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Returns the text of a chosen parameter. The text of a search is in quotation marks, because it has no label.
+    fn chip_text(&self, parameter: &Parameter) -> String {
+        let text = self.parameter_text(parameter);
+        if parameter.name == "q" {
+            quoted(&text)
+        } else {
+            text
         }
     }
 
