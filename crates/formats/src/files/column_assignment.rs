@@ -71,47 +71,67 @@ pub(super) fn assign<'t>(
         unknown: Vec::new(),
         blank: Vec::new(),
     };
-    let mut mapped_columns = Vec::new();
-    for mapping in mappings {
-        let column = find_mapped_column(texts, &mapping.heading)?;
-        let name = find_mapped_name(known, &mapping.name)?;
-        assignment.positions[name] = Some(column);
-        mapped_columns.push(column);
+    let mapped_columns = assignment.assign_mapped(texts, mappings, known)?;
+    assignment.assign_known(texts, &mapped_columns, known)?;
+    Ok(assignment)
+}
+
+impl<'t> Assignment<'t> {
+    /// Assigns the columns that are mapped, and returns them.
+    fn assign_mapped(
+        &mut self,
+        texts: &[&str],
+        mappings: &[Mapping],
+        known: &KnownHeadings,
+    ) -> Result<Vec<usize>, String> {
+        let mut mapped_columns = Vec::new();
+        for mapping in mappings {
+            let column = find_mapped_column(texts, &mapping.heading)?;
+            let name = find_mapped_name(known, &mapping.name)?;
+            self.positions[name] = Some(column);
+            mapped_columns.push(column);
+        }
+        Ok(mapped_columns)
     }
 
-    for (column, &text) in texts.iter().enumerate() {
-        if mapped_columns.contains(&column) {
-            continue;
+    /// Assigns the columns that are not mapped, by their headings.
+    fn assign_known(
+        &mut self,
+        texts: &[&'t str],
+        mapped_columns: &[usize],
+        known: &KnownHeadings,
+    ) -> Result<(), String> {
+        for (column, &text) in texts.iter().enumerate() {
+            if mapped_columns.contains(&column) {
+                continue;
+            }
+            if trim_cell(text).is_empty() {
+                self.blank.push(column);
+                continue;
+            }
+            let name = known
+                .position(text)
+                .map_err(|ambiguous| ambiguous_heading_error(text, &ambiguous))?;
+            let Some(name) = name else {
+                self.unknown.push(text);
+                continue;
+            };
+            let Some(first_column) = self.positions[name] else {
+                self.positions[name] = Some(column);
+                continue;
+            };
+            let first_text = texts[first_column];
+            let is_told_apart = mapped_columns.contains(&first_column)
+                && heading_key(first_text) == heading_key(text);
+            if !is_told_apart {
+                let columns = [first_column.min(column), first_column.max(column)];
+                let repeated = columns.map(|column| texts[column]);
+                return Err(repeated_column_error(repeated, &known.names()[name]));
+            }
+            self.unknown.push(text);
         }
-        if trim_cell(text).is_empty() {
-            assignment.blank.push(column);
-            continue;
-        }
-        let name = known
-            .position(text)
-            .map_err(|ambiguous| ambiguous_heading_error(text, &ambiguous))?;
-        let Some(name) = name else {
-            assignment.unknown.push(text);
-            continue;
-        };
-        let Some(first_column) = assignment.positions[name] else {
-            assignment.positions[name] = Some(column);
-            continue;
-        };
-        let is_told_apart = mapped_columns.contains(&first_column)
-            && heading_key(texts[first_column]) == heading_key(text);
-        if !is_told_apart {
-            let first = first_column.min(column);
-            let second = first_column.max(column);
-            return Err(repeated_column_error(
-                texts[first],
-                texts[second],
-                &known.names()[name],
-            ));
-        }
-        assignment.unknown.push(text);
+        Ok(())
     }
-    Ok(assignment)
 }
 
 /// Returns the column that a mapping names: by its heading, in any case, or by its heading and its number among the columns
@@ -179,7 +199,7 @@ fn ambiguous_heading_error(heading: &str, ambiguous: &AmbiguousHeading) -> Strin
     )
 }
 
-fn repeated_column_error(first_text: &str, text: &str, name: &str) -> String {
+fn repeated_column_error([first_text, text]: [&str; 2], name: &str) -> String {
     if first_text == text {
         return format!(
             "the column {text:?} appears twice; say which one is {name} with --map '{text}#1={name}' or --map \

@@ -3,29 +3,18 @@
 use std::{cell::Cell, io, rc::Rc, str};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
-use petstore_domain::{
-    NewPet, PetId, PetStatus,
-    store_area::{FieldPatch, FieldValue, RequestedValue},
-};
 
 use super::{
-    cell_values::parse_value,
-    column_assignment::FieldColumn,
+    csv_pet::{NOT_UTF8, PetRecord},
     header::{Columns, CsvOptions},
     headings::KnownHeadings,
     quotes::is_well_quoted,
-    row::{
-        InvalidRow, RawRow, ReadError, Row, Rows, SPECIES, invalid_category_id, invalid_id,
-        invalid_status, parse_name, quote_beginning,
-    },
+    row::{InvalidRow, RawRow, ReadError, Row, Rows},
     source::{self, BoundedReader, MAX_ROW_BYTES, Source},
     table_rows::TableStart,
     table_start::find_start,
 };
-use crate::{
-    cells::{parse_integer_cell, trim_cell},
-    json::members::importable,
-};
+use crate::cells::trim_cell;
 
 /// The length of the buffer of a reader or writer, in bytes.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
@@ -117,6 +106,15 @@ impl<'s> CsvRows<'s> {
         ))
     }
 
+    /// Returns the record that was read last, as an animal.
+    fn pet_record(&self) -> PetRecord<'_> {
+        PetRecord {
+            record: &self.record,
+            columns: &self.columns,
+            options: &self.options,
+        }
+    }
+
     /// Reads the next record, if there is one.
     fn read_record(&mut self) -> Result<bool, ReadError> {
         self.allowance.set(MAX_ROW_BYTES);
@@ -174,171 +172,10 @@ impl<'s> CsvRows<'s> {
             self.start.separator.byte(),
         ))
     }
-
-    /// Returns the animal in the record, or the problems of its cells.
-    fn row(&self) -> Result<Row, InvalidRow> {
-        self.check_shape()?;
-        let columns = &self.columns;
-        let mut problems = InvalidRow::default();
-        let name = self.read_cell(columns.name, &mut problems, |text| {
-            // A file with ids is a copy of a catalogue, whose names stay as they are.
-            let name = if columns.id.is_some() {
-                text
-            } else {
-                trim_cell(text)
-            };
-            parse_name(name.to_owned())
-        });
-        let category_id = self.read_category(&mut problems);
-        let status = match columns.status {
-            Some(column) => self.read_cell(column, &mut problems, |text| self.parse_status(text)),
-            None => PetStatus::default(),
-        };
-        let id = match columns.id {
-            Some(column) => self.read_cell(column, &mut problems, |text| parse_id(text).map(Some)),
-            None => None,
-        };
-        let mut fields = FieldPatch::new();
-        for FieldColumn { position, field } in &columns.fields {
-            let value = self.read_cell(*position, &mut problems, |text| {
-                parse_value(field, text, self.options.cell_reader())
-            });
-            if let Some(value) = value {
-                let name = field.name.as_str().to_owned();
-                fields.insert(name, RequestedValue::Set(value));
-            }
-        }
-
-        let pet = NewPet {
-            name,
-            category_id,
-            status,
-        };
-        problems.into_result(Row::Pet { id, pet, fields })
-    }
-
-    /// Checks that the record has as many cells as the header, apart from empty cells at its end, and that cells without a
-    /// heading are empty.
-    fn check_shape(&self) -> Result<(), InvalidRow> {
-        let field_count = self.record.len();
-        let column_count = self.columns.headings.len();
-        let mut surplus_columns = column_count..field_count;
-        if field_count < column_count || surplus_columns.any(|column| self.has_content(column)) {
-            return Err(InvalidRow::new(format!(
-                "the row has {field_count} fields, and the header {column_count}"
-            )));
-        }
-        for column in &self.columns.blank {
-            if self.has_content(*column) {
-                return Err(InvalidRow::new(format!(
-                    "column {} has a value and no heading; give it one, or add \
-                     --ignore-unknown-columns",
-                    column + 1
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn has_content(&self, column: usize) -> bool {
-        let cell = self.record.get(column).unwrap_or_default();
-        str::from_utf8(cell).map_or(true, |cell| !trim_cell(cell).is_empty())
-    }
-
-    /// Returns the category of the animal: as its cell says, or else the category of its species.
-    fn read_category(&self, problems: &mut InvalidRow) -> i64 {
-        let categories = &self.options.categories;
-        let species = self.species();
-        let species_category = species
-            .as_deref()
-            .and_then(|species| categories.of_species(species));
-        let Some(column) = self.columns.category else {
-            let category = species_category.ok_or_else(|| {
-                let reason = match species {
-                    Some(species) => format!(
-                        "is {}, whose category is not certain; add a column category",
-                        quote_beginning(&species)
-                    ),
-                    None => "is missing or invalid, and decides the category".to_owned(),
-                };
-                InvalidRow::in_column(self.field_column(SPECIES), reason)
-            });
-            return problems.take(category);
-        };
-
-        let is_species = self.species_column() == Some(column);
-        self.read_cell(column, problems, |text| {
-            let text = trim_cell(text);
-            let category = if self.columns.has_labels {
-                categories.find(text)
-            } else {
-                parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
-            };
-            match species_category {
-                Some(id) if text.is_empty() || is_species => category.or(Ok(id)),
-                _ => category,
-            }
-        })
-    }
-
-    fn species_column(&self) -> Option<usize> {
-        let mut fields = self.columns.fields.iter();
-        let column = fields.find(|column| column.field.name.as_str() == SPECIES)?;
-        Some(column.position)
-    }
-
-    /// Returns the species of the animal, if its cell has a valid one.
-    fn species(&self) -> Option<String> {
-        let mut fields = self.columns.fields.iter();
-        let column = fields.find(|column| column.field.name.as_str() == SPECIES)?;
-        let cell = str::from_utf8(self.record.get(column.position)?).ok()?;
-        match parse_value(&column.field, cell, self.options.cell_reader()) {
-            Ok(Some(FieldValue::Text(species))) => Some(species),
-            _ => None,
-        }
-    }
-
-    /// Parses a status by its name or a word for it, in any case. An empty cell is the default.
-    fn parse_status(&self, text: &str) -> Result<PetStatus, String> {
-        if trim_cell(text).is_empty() {
-            return Ok(PetStatus::default());
-        }
-        self.options
-            .words
-            .find_status(text)
-            .ok_or_else(|| invalid_status(text))
-    }
-
-    /// Returns the value in a cell of the record, which `parse` returns. See [`InvalidRow::take`] for its problem.
-    fn read_cell<T: Default>(
-        &self,
-        column: usize,
-        problems: &mut InvalidRow,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> T {
-        let bytes = self.record.get(column).unwrap_or_default();
-        let value = match str::from_utf8(bytes) {
-            Ok(text) => parse(text),
-            Err(_) => Err(NOT_UTF8.to_owned()),
-        };
-        problems.take(
-            value.map_err(|reason| InvalidRow::in_column(&*self.columns.headings[column], reason)),
-        )
-    }
 }
 
 /// The problem of a record that does not follow RFC 4180.
 const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
-
-/// The problem of a text in another encoding. Excel saves `CSV` in that of Windows.
-const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
-
-fn parse_id(text: &str) -> Result<PetId, String> {
-    parse_integer_cell(text)
-        .and_then(importable)
-        .and_then(PetId::new)
-        .ok_or_else(|| invalid_id(text))
-}
 
 impl Rows for CsvRows<'_> {
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
@@ -347,7 +184,7 @@ impl Rows for CsvRows<'_> {
                 return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));
             }
             if !self.is_blank() {
-                return Ok(Some(self.row()));
+                return Ok(Some(self.pet_record().read()));
             }
         }
         Ok(None)
@@ -379,15 +216,7 @@ impl Rows for CsvRows<'_> {
     }
 
     fn field_column(&self, field: &str) -> String {
-        let column = self
-            .columns
-            .fields
-            .iter()
-            .find(|column| column.field.name.as_str() == field);
-        match column {
-            Some(column) => self.columns.headings[column.position].clone(),
-            None => field.to_owned(),
-        }
+        self.columns.field_heading(field)
     }
 
     fn ignored_columns(&self) -> Option<&str> {
@@ -399,8 +228,9 @@ impl Rows for CsvRows<'_> {
     }
 
     fn needs_species_categories(&self) -> bool {
-        let is_species = self.columns.category == self.species_column();
-        self.species_column().is_some() && (self.columns.has_labels || is_species)
+        let species_column = self.columns.species();
+        species_column.is_some()
+            && (self.columns.has_labels || self.columns.category == species_column)
     }
 
     fn bytes_read(&self) -> u64 {

@@ -105,49 +105,92 @@ impl Columns {
     ) -> Result<Self, String> {
         let mut assignment = assign(texts, &options.mappings, known)?;
         let number = assignment.column(CATEGORY_ID);
-        let label = if options.fields.iter().any(is_category_field) {
-            None
-        } else {
-            assignment.column(CATEGORY)
-        };
+        let label = label_column(&assignment, options);
         // Of two columns with the category, only the number is read.
         if number.is_some()
             && let Some(position) = label
         {
             assignment.unknown.push(texts[position]);
         }
-        if !options.ignores_unknown && !assignment.unknown.is_empty() {
-            return Err(unknown_columns_error(&assignment, known.names()));
-        }
+        assignment.check(with_ids, options.ignores_unknown, known)?;
 
-        let id = assignment.column(ID);
-        if with_ids && id.is_none() {
-            return Err(missing_column_error(ID));
-        }
         let category = number.or(label);
         if category.is_none() && assignment.column(SPECIES).is_none() {
             return Err(missing_category_error());
         }
-        Ok(Self {
+        let mut columns = Self {
             headings: texts
                 .iter()
                 .map(|text| trim_cell(text).to_owned())
                 .collect(),
-            name: assignment
-                .column(NAME)
-                .ok_or_else(|| missing_column_error(NAME))?,
+            name: assignment.column(NAME).unwrap_or_default(),
             category,
             has_labels: number.is_none(),
             status: assignment.column(STATUS),
-            id: if with_ids { id } else { None },
+            id: None,
             fields: assignment.field_columns(&options.fields),
-            blank: if options.ignores_unknown {
-                Vec::new()
-            } else {
-                assignment.blank
-            },
+            blank: assignment.blank.clone(),
             ignored: list_headings(&assignment.unknown, quote_beginning),
-        })
+        };
+        if with_ids {
+            columns.id = assignment.column(ID);
+        }
+        if options.ignores_unknown {
+            columns.blank.clear();
+        }
+        Ok(columns)
+    }
+
+    /// Returns the column of the species.
+    pub(super) fn species(&self) -> Option<usize> {
+        let column = self.field_column(SPECIES)?;
+        Some(column.position)
+    }
+
+    /// Returns the column of the field with this name.
+    pub(super) fn field_column(&self, field: &str) -> Option<&FieldColumn> {
+        self.fields
+            .iter()
+            .find(|column| column.field.name.as_str() == field)
+    }
+
+    /// Returns the heading of the column of a field, or else the name of the field.
+    pub(super) fn field_heading(&self, field: &str) -> String {
+        match self.field_column(field) {
+            Some(column) => self.headings[column.position].clone(),
+            None => field.to_owned(),
+        }
+    }
+}
+
+/// Returns the column with the labels of categories, unless the store has a field with this name.
+fn label_column(assignment: &Assignment<'_>, options: &CsvOptions) -> Option<usize> {
+    let is_field = options.fields.iter().any(is_category_field);
+    if is_field {
+        None
+    } else {
+        assignment.column(CATEGORY)
+    }
+}
+
+impl Assignment<'_> {
+    /// Checks that a file has its necessary columns, and no unknown ones unless they are ignored.
+    fn check(
+        &self,
+        with_ids: bool,
+        ignores_unknown: bool,
+        known: &KnownHeadings,
+    ) -> Result<(), String> {
+        if !ignores_unknown && !self.unknown.is_empty() {
+            return Err(unknown_columns_error(self, known.names()));
+        }
+        if with_ids && self.column(ID).is_none() {
+            return Err(missing_column_error(ID));
+        }
+        if self.column(NAME).is_none() {
+            return Err(missing_column_error(NAME));
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ mod categories;
 mod cell_values;
 mod column_assignment;
 mod csv;
+mod csv_pet;
 mod csv_writer;
 mod header;
 mod headings;

@@ -190,8 +190,25 @@ pub(super) fn read_taken(
     };
     let mut fields = ImportedFields::new(catalogue.fields()?);
     let mut csv = csv.options(fields.present(), &catalogue.profile()?);
+    record_unique_values(catalogue, &ids)?;
+    catalogue.visit_rows(&bulk::CATEGORIES, &mut |row| {
+        let [Value::Integer(id), Value::Text(label)] = row else {
+            return ControlFlow::Break(());
+        };
+        csv.categories.add(*id, label)
+    })?;
+    if keep_ids && record_ids(catalogue, &ids)? {
+        fields.keep();
+    }
+    Ok(Taken { ids, fields, csv })
+}
+
+/// Records the unique values of a database.
+fn record_unique_values(
+    catalogue: &mut (dyn Snapshot + 'static),
+    ids: &SeenIds,
+) -> anyhow::Result<()> {
     let mut recorded = Ok(None);
-    let mut has_animals = false;
     catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
             let key = UniqueKey {
@@ -203,26 +220,21 @@ pub(super) fn read_taken(
         continue_if_ok(&recorded)
     })?;
     recorded?;
-    catalogue.visit_rows(&bulk::CATEGORIES, &mut |row| {
-        let [Value::Integer(id), Value::Text(label)] = row else {
-            return ControlFlow::Break(());
-        };
-        csv.categories.add(*id, label)
+    Ok(())
+}
+
+/// Records the ids of a database, and returns whether it has animals. The ids of withdrawn animals are never given again, so
+/// they count, too.
+fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow::Result<bool> {
+    let mut recorded = Ok(None);
+    let mut has_animals = false;
+    catalogue.visit_resources(&mut |resource| {
+        has_animals |= matches!(resource, Resource::Pet(_));
+        recorded = ids.record_resource(&resource, IN_CATALOGUE);
+        continue_if_ok(&recorded)
     })?;
-    if keep_ids {
-        let mut recorded = Ok(None);
-        // The ids of withdrawn animals are never given again, so they count, too.
-        catalogue.visit_resources(&mut |resource| {
-            has_animals |= matches!(resource, Resource::Pet(_));
-            recorded = ids.record_resource(&resource, IN_CATALOGUE);
-            continue_if_ok(&recorded)
-        })?;
-        recorded?;
-    }
-    if has_animals {
-        fields.keep();
-    }
-    Ok(Taken { ids, fields, csv })
+    recorded?;
+    Ok(has_animals)
 }
 
 /// Returns the folder of the database, which has room for what the import needs, or the folder of the

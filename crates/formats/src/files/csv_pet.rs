@@ -1,0 +1,187 @@
+//! The animal in a record of a CSV file.
+
+use std::str;
+
+use csv::ByteRecord;
+use petstore_domain::{
+    NewPet, PetId, PetStatus,
+    store_area::{FieldPatch, FieldValue, RequestedValue},
+};
+
+use super::{
+    cell_values::parse_value,
+    column_assignment::FieldColumn,
+    header::{Columns, CsvOptions},
+    row::{
+        InvalidRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_status, parse_name,
+        quote_beginning,
+    },
+};
+use crate::{
+    cells::{parse_integer_cell, trim_cell},
+    json::members::importable,
+};
+
+/// A record of a file, with the columns of the file.
+#[derive(Clone, Copy)]
+pub(super) struct PetRecord<'r> {
+    pub(super) record: &'r ByteRecord,
+    pub(super) columns: &'r Columns,
+    pub(super) options: &'r CsvOptions,
+}
+
+impl PetRecord<'_> {
+    /// Returns the animal in the record, or the problems of its cells.
+    pub(super) fn read(self) -> Result<Row, InvalidRow> {
+        self.check_shape()?;
+        let columns = &self.columns;
+        let mut problems = InvalidRow::default();
+        let name = self.read_cell(columns.name, &mut problems, |text| {
+            // A file with ids is a copy of a catalogue, whose names stay as they are.
+            let name = if columns.id.is_some() {
+                text
+            } else {
+                trim_cell(text)
+            };
+            parse_name(name.to_owned())
+        });
+        let category_id = self.read_category(&mut problems);
+        let status = match columns.status {
+            Some(column) => self.read_cell(column, &mut problems, |text| self.parse_status(text)),
+            None => PetStatus::default(),
+        };
+        let id = match columns.id {
+            Some(column) => self.read_cell(column, &mut problems, |text| parse_id(text).map(Some)),
+            None => None,
+        };
+        let mut fields = FieldPatch::new();
+        for FieldColumn { position, field } in &columns.fields {
+            let value = self.read_cell(*position, &mut problems, |text| {
+                parse_value(field, text, self.options.cell_reader())
+            });
+            if let Some(value) = value {
+                let name = field.name.as_str().to_owned();
+                fields.insert(name, RequestedValue::Set(value));
+            }
+        }
+
+        let pet = NewPet {
+            name,
+            category_id,
+            status,
+        };
+        problems.into_result(Row::Pet { id, pet, fields })
+    }
+
+    /// Checks that the record has as many cells as the header, apart from empty cells at its end, and that cells without a
+    /// heading are empty.
+    fn check_shape(self) -> Result<(), InvalidRow> {
+        let field_count = self.record.len();
+        let column_count = self.columns.headings.len();
+        let mut surplus_columns = column_count..field_count;
+        if field_count < column_count || surplus_columns.any(|column| self.has_content(column)) {
+            return Err(InvalidRow::new(format!(
+                "the row has {field_count} fields, and the header {column_count}"
+            )));
+        }
+        for column in &self.columns.blank {
+            if self.has_content(*column) {
+                return Err(InvalidRow::new(format!(
+                    "column {} has a value and no heading; give it one, or add \
+                     --ignore-unknown-columns",
+                    column + 1
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn has_content(self, column: usize) -> bool {
+        let cell = self.record.get(column).unwrap_or_default();
+        str::from_utf8(cell).map_or(true, |cell| !trim_cell(cell).is_empty())
+    }
+
+    /// Returns the category of the animal: as its cell says, or else the category of its species.
+    fn read_category(self, problems: &mut InvalidRow) -> i64 {
+        let categories = &self.options.categories;
+        let species = self.species();
+        let species_category = species
+            .as_deref()
+            .and_then(|species| categories.of_species(species));
+        let Some(column) = self.columns.category else {
+            let category = species_category.ok_or_else(|| {
+                let reason = match species {
+                    Some(species) => format!(
+                        "is {}, whose category is not certain; add a column category",
+                        quote_beginning(&species)
+                    ),
+                    None => "is missing or invalid, and decides the category".to_owned(),
+                };
+                InvalidRow::in_column(self.columns.field_heading(SPECIES), reason)
+            });
+            return problems.take(category);
+        };
+
+        let is_species = self.columns.species() == Some(column);
+        self.read_cell(column, problems, |text| {
+            let text = trim_cell(text);
+            let category = if self.columns.has_labels {
+                categories.find(text)
+            } else {
+                parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
+            };
+            match species_category {
+                Some(id) if text.is_empty() || is_species => category.or(Ok(id)),
+                _ => category,
+            }
+        })
+    }
+
+    /// Returns the species of the animal, if its cell has a valid one.
+    fn species(self) -> Option<String> {
+        let column = self.columns.field_column(SPECIES)?;
+        let cell = str::from_utf8(self.record.get(column.position)?).ok()?;
+        match parse_value(&column.field, cell, self.options.cell_reader()) {
+            Ok(Some(FieldValue::Text(species))) => Some(species),
+            _ => None,
+        }
+    }
+
+    /// Parses a status by its name or a word for it, in any case. An empty cell is the default.
+    fn parse_status(self, text: &str) -> Result<PetStatus, String> {
+        if trim_cell(text).is_empty() {
+            return Ok(PetStatus::default());
+        }
+        self.options
+            .words
+            .find_status(text)
+            .ok_or_else(|| invalid_status(text))
+    }
+
+    /// Returns the value in a cell of the record, which `parse` returns. See [`InvalidRow::take`] for its problem.
+    fn read_cell<T: Default>(
+        &self,
+        column: usize,
+        problems: &mut InvalidRow,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> T {
+        let bytes = self.record.get(column).unwrap_or_default();
+        let value = match str::from_utf8(bytes) {
+            Ok(text) => parse(text),
+            Err(_) => Err(NOT_UTF8.to_owned()),
+        };
+        problems.take(
+            value.map_err(|reason| InvalidRow::in_column(&*self.columns.headings[column], reason)),
+        )
+    }
+}
+
+/// The problem of a text in another encoding. Excel saves `CSV` in that of Windows.
+pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
+
+fn parse_id(text: &str) -> Result<PetId, String> {
+    parse_integer_cell(text)
+        .and_then(importable)
+        .and_then(PetId::new)
+        .ok_or_else(|| invalid_id(text))
+}
