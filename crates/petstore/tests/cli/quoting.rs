@@ -106,7 +106,7 @@ fn an_export_for_spreadsheets_has_no_formulas_and_other_exports_are_exact() {
         .expect_success()
         .stdout;
     let expected = animals.replace("\"=H", "\"'=H").replace(";@x", ";'@x");
-    assert_eq!(changed, expected);
+    assert_eq!(changed, format!("\u{FEFF}{expected}"));
     let line = run(
         here.path(),
         &["export", "--spreadsheet", "--format", "ndjson"],
