@@ -84,7 +84,7 @@ impl Checked {
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
             Row::Resource(resource, _) => (resource.id(), ids.record_resource(resource, number)?),
         };
-        let by = match (taken, row) {
+        let holder = match (taken, row) {
             (None, Row::Pet { fields, .. }) => {
                 return self.fields.problem_of_new(fields, ids, number, rows);
             }
@@ -110,7 +110,7 @@ impl Checked {
                 return Ok(Some(InvalidRow::in_column("id", reason)));
             }
         };
-        let reason = format!("{id} is the id of {by}; ids must be free");
+        let reason = format!("{id} is the id of {holder}; ids must be free");
         Ok(Some(InvalidRow::in_column("id", reason)))
     }
 
