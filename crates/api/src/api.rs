@@ -195,7 +195,9 @@ impl Interface for Api {
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let (route, [parameter, second]) = route_match.route(&ROUTES, path)?;
+        let (route, [parameter, second]) = route_match
+            .route(&ROUTES, path)
+            .map_err(routes::with_beginning_of_paths)?;
         facts.route = Some(route.label);
         if let Access::Key(scope) = route.target.access {
             auth::allow(caller, scope)?;

@@ -5,7 +5,7 @@
 use std::{pin::Pin, time::Duration};
 
 use Access::{Key, Public};
-use petstore_domain::Scope;
+use petstore_domain::{Problem, Scope};
 use petstore_web::edge::{ApiError, Response, RouteMatch, routes};
 
 use super::{
@@ -209,4 +209,13 @@ pub(crate) fn is_deprecated(route_match: RouteMatch<Operation>) -> bool {
 fn is_under_v1(path: &str) -> bool {
     path.strip_prefix("/v1")
         .is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
+}
+
+/// Returns the error of a path that does not exist with the beginning of the paths that do. Other errors stay.
+pub(crate) fn with_beginning_of_paths(error: ApiError) -> ApiError {
+    if error.problem() != Problem::NotFound {
+        return error;
+    }
+    let message = "This path does not exist. The paths of the interface begin with /v1, and /docs describes them.";
+    ApiError::new(Problem::NotFound, message)
 }

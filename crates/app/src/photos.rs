@@ -133,8 +133,8 @@ impl App {
                 %place,
                 own = own_mark,
                 others = other_marks.join(" "),
-                "the place of photos has marks of other databases in `owners`, or of an earlier copy of \
-                 this one, so no files are deleted; delete the marks of databases that no longer use it"
+                "another database, or an earlier copy of this one, also uses this place of photos, so no files of \
+                 photos are deleted; if it no longer does, delete its mark in the folder `owners` there"
             );
         }
         match walk.first_error {

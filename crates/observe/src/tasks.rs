@@ -5,7 +5,7 @@ use std::{error::Error, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use futures_util::FutureExt;
 use petstore_domain::Clock;
 use tokio::{sync::watch, task::JoinSet, time};
-use tracing::{info, warn};
+use tracing::{field::debug, info, warn};
 
 use crate::{
     log::chain,
@@ -100,13 +100,13 @@ async fn repeat(
             _ = stopped.changed() => break,
             outcome = run => {
                 pause = if outcome.is_ok() { Duration::ZERO } else { pause_after(pause) };
-                outcomes.note(outcome);
+                outcomes.note(outcome, Some(pause));
             }
         }
     }
     let outcome = guarded(run_limit.min(FINISH_LIMIT), task.finish()).await;
     if outcome.is_err() {
-        outcomes.note(outcome);
+        outcomes.note(outcome, None);
     }
 }
 
@@ -148,8 +148,8 @@ struct Outcomes {
 }
 
 impl Outcomes {
-    /// Counts the outcome of a run. Logs a failure with a new cause, and the recovery.
-    fn note(&mut self, outcome: Result<(), Failure>) {
+    /// Counts the outcome of a run. Logs a failure with a new cause and the pause before the next attempt, and the recovery.
+    fn note(&mut self, outcome: Result<(), Failure>, pause: Option<Duration>) {
         let task = self.task;
         match outcome {
             Ok(()) => {
@@ -162,7 +162,8 @@ impl Outcomes {
                 self.runs.failed();
                 let cause = chain(error.as_ref());
                 if self.last_failure.as_ref() != Some(&cause) {
-                    warn!(task, cause, "a background task failed");
+                    let next_attempt_in = pause.map(debug);
+                    warn!(task, cause, next_attempt_in, "a background task failed");
                     self.last_failure = Some(cause);
                 }
             }

@@ -149,7 +149,7 @@ fn lacks_every_file(problems: &FileProblems) -> bool {
 fn photo_error(place: &Place, problems: &FileProblems) -> anyhow::Error {
     let photos = super::output::counted(problems.photo_count, "photo");
     let finding = if lacks_every_file(problems) {
-        format!("{place} has no file of {photos}; this is probably another place")
+        format!("{place} lacks the files of {photos}; it is probably the wrong place")
     } else {
         let files = super::output::counted(problems.problem_count, "file");
         format!("{files} of {photos} missing or damaged in {place}")

@@ -273,7 +273,7 @@ async fn photos_that_are_elsewhere_are_no_damage_of_the_database() {
     assert!(!none.stdout.contains("is missing"), "{none:?}");
     assert!(
         none.stderr
-            .contains("photos has no file of 1 photo; this is probably another place")
+            .contains("photos lacks the files of 1 photo; it is probably the wrong place")
     );
     for done in [some, none] {
         assert!(done.stdout.contains(" is valid: 1 animal"), "{done:?}");
