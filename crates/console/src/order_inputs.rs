@@ -111,16 +111,13 @@ fn set<T>(member: &mut Patch<T>, value: Result<Option<T>, String>) -> Result<(),
 
 /// The form that has the input of an order.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum OrderForm<'a> {
-    /// The form that places an order.
-    New {
-        /// The beginning of the identifiers of the inputs, because a page can have two such forms.
-        id_prefix: &'a str,
-        /// The status that the order will have.
-        status: OrderStatus,
-    },
-    /// The form of an order that exists, in this status.
-    Present(OrderStatus),
+pub(super) struct OrderForm<'a> {
+    /// Whether the form places the order.
+    pub(super) is_new: bool,
+    /// The status that the order has, or that it will have.
+    pub(super) status: OrderStatus,
+    /// The beginning of the identifiers of the inputs, because a page can have two forms that place an order.
+    pub(super) id_prefix: &'a str,
 }
 
 impl OrderInput {
@@ -164,25 +161,21 @@ impl OrderInput {
         errors: &Errors,
         order_form: OrderForm<'_>,
     ) -> Markup {
-        let (is_new, id_prefix, status) = match order_form {
-            OrderForm::New { id_prefix, status } => (true, id_prefix, status),
-            OrderForm::Present(status) => (false, "", status),
-        };
         let label_with_currency = match desk.currency() {
             Some(currency) if self.name == PRICE => Some(wording::price_in(currency)),
             _ => None,
         };
         let label = label_with_currency
             .as_deref()
-            .unwrap_or(self.label_in(status));
-        let hint = (self.hint)(is_new, desk.app().keep_contacts);
+            .unwrap_or(self.label_in(order_form.status));
+        let hint = (self.hint)(order_form.is_new, desk.app().keep_contacts);
 
         let mut input = Input::from_form(self.name, label, form, errors);
         input.hint = hint.as_deref();
-        input.id_prefix = id_prefix;
+        input.id_prefix = order_form.id_prefix;
         input.kind = self.kind;
         input.inputmode = self.inputmode;
-        input.is_optional = !(is_new && self.is_detail);
+        input.is_optional = !(order_form.is_new && self.is_detail);
         input.show()
     }
 }

@@ -154,9 +154,10 @@ impl NewOrderForm<'_> {
             .iter()
             .any(|input| !form.raw(input.name).is_empty());
 
-        let order_form = OrderForm::New {
-            id_prefix: self.id_prefix,
+        let order_form = OrderForm {
+            is_new: true,
             status: self.act.order_status(),
+            id_prefix: self.id_prefix,
         };
         html! {
             @for input in main_inputs { (input.show(desk, form, errors, order_form)) }

@@ -212,10 +212,15 @@ fn inputs(
     errors: &Errors,
     is_included: impl Fn(&OrderInput) -> bool,
 ) -> Markup {
+    let order_form = OrderForm {
+        is_new: false,
+        status: order.status,
+        id_prefix: "",
+    };
     html! {
         @for input in &ORDER_INPUTS {
             @if is_included(input) {
-                (input.show(desk, form, errors, OrderForm::Present(order.status)))
+                (input.show(desk, form, errors, order_form))
             }
         }
     }
