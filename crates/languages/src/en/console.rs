@@ -1274,7 +1274,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Time zone",
-        "Days begin and end in this time zone: on the page Today, in ages, for reservations and on the web site. Without it, times are those of each device, and days those of UTC.",
+        "Days begin and end in this time zone: on the page Today, in ages, for reservations and on the website. Without it, times are those of each device, and days those of UTC.",
         "The time zone must be one of those in the list. Choose one of them, or none.",
     ],
     member_currency: [
