@@ -166,7 +166,7 @@ async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEn
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
         since: pet
             .created_at
-            .and_then(|at| at.checked_sub(1.second()).ok()),
+            .and_then(|added_at| added_at.checked_sub(1.second()).ok()),
         limit: MAX_ENTRIES,
         ..AuditQuery::default()
     };

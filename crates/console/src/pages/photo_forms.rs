@@ -92,11 +92,11 @@ impl PhotoCommands {
         });
     }
 
-    fn replace(&mut self, photo: PhotoId, by: NewPhoto) {
+    fn replace(&mut self, photo: PhotoId, replacement: NewPhoto) {
         self.commands.push(Command::ReplacePhoto {
             id: self.pet,
             photo,
-            replacement: by,
+            replacement,
         });
     }
 }

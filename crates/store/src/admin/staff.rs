@@ -123,9 +123,9 @@ Staff {
     }
 
     /// Records when a session was used. Ignores an earlier time, and an ended session.
-    async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> () {
-        self.write((digest, at), |connection, (digest, at)| {
-            touch_session(connection, digest, *at).boxed()
+    async fn touch_session(&self, digest: TokenDigest, seen_at: Timestamp) -> () {
+        self.write((digest, seen_at), |connection, (digest, seen_at)| {
+            touch_session(connection, digest, *seen_at).boxed()
         })
         .await
     }
