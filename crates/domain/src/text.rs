@@ -38,6 +38,11 @@ pub fn hex_digits(bytes: &[u8]) -> String {
 /// assert_ne!(comparison_key("Größe"), comparison_key("Grosse"));
 /// ```
 pub fn comparison_key(text: &str) -> String {
+    if text.is_ascii() {
+        // The same result, much faster.
+        let words: Vec<&str> = text.split_whitespace().collect();
+        return words.join(" ").to_ascii_lowercase();
+    }
     let visible_text = text
         .chars()
         .filter(|&character| !is_ignored_by_fonts(character));

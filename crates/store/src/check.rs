@@ -2,8 +2,17 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use jiff::Timestamp;
-use petstore_domain::{pet::HIGHEST_EXPECTED, store_area::UniqueValueOwner};
+use petstore_domain::{
+    pet::HIGHEST_EXPECTED,
+    store_area::{Category, Choices, FieldSet, UniqueValueOwner},
+    text::comparison_key,
+};
+
+/// The maximum number of different labels of categories that a check compares, so that it takes little memory.
+const MAX_COMPARED_LABELS: usize = 10_000;
 
 /// The maximum number of problems of one kind that are reported one by one.
 const MAX_REPORTED: u64 = 20;
@@ -226,6 +235,48 @@ pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String>
         ));
     }
     notes
+}
+
+/// Returns a note for each two choices of a field that are equal in any case, which an earlier release could make.
+pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
+    let mut notes = Vec::new();
+    for field in fields.all() {
+        for [text, twin] in field.choices.iter().flat_map(Choices::twins) {
+            notes.push(format!(
+                "the choices of the field {} have {text:?} and {twin:?}, which are equal in any case; rename or \
+                 remove one",
+                field.name.as_str()
+            ));
+        }
+    }
+    notes
+}
+
+/// The labels of the first categories, to find those that are equal in any case.
+#[derive(Default)]
+pub(super) struct CategoryLabels {
+    ids: HashMap<String, i64>,
+}
+
+impl CategoryLabels {
+    /// Adds a category. Returns a note if an earlier one has its label.
+    pub(super) fn add(&mut self, category: &Category) -> Option<String> {
+        if self.ids.len() >= MAX_COMPARED_LABELS {
+            return None;
+        }
+        match self.ids.entry(comparison_key(category.label.as_str())) {
+            Entry::Vacant(entry) => {
+                entry.insert(category.id);
+                None
+            }
+            Entry::Occupied(entry) => Some(format!(
+                "categories {} and {} have the label {:?}, in any case; rename one",
+                entry.get(),
+                category.id,
+                category.label.as_str()
+            )),
+        }
+    }
 }
 
 /// Selects the animals that are not merged into the search: above an identifier, and up to another one.

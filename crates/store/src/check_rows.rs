@@ -14,7 +14,8 @@ use super::{
         keys,
     },
     check::{
-        Checkup, PHOTOS, ProblemGroup, SETS, UNIQUE_VALUES, UNMERGED, WORDS, notes_on_shared_values,
+        CategoryLabels, Checkup, PHOTOS, ProblemGroup, SETS, UNIQUE_VALUES, UNMERGED, WORDS,
+        notes_on_choices, notes_on_shared_values,
     },
     columns::Columns,
     tables::Table,
@@ -60,6 +61,7 @@ pub fn check_values<C: CatalogueConnection>(
     let fields = connection.run(&(), |connection, ()| {
         fields::read_fields(connection).boxed()
     })?;
+    checkup.notes.extend(notes_on_choices(&fields));
     let mut check = ValueCheck::new(fields);
     for_each_row(connection, UNMERGED, &[], |row| {
         check.add_unmerged(row.value(0)?, row.value(1)?);
@@ -103,6 +105,7 @@ fn check_table<C: CatalogueConnection>(
     checkup: &mut Checkup,
 ) -> Result<u64, ConnectionError<C>> {
     let mut pet_count = 0;
+    let mut labels = CategoryLabels::default();
     let mut problems = ProblemGroup::new(&mut checkup.problems);
     for_each_row(connection, &C::select_all(table), &[], |row| {
         match table.read(row) {
@@ -112,7 +115,8 @@ fn check_table<C: CatalogueConnection>(
                     problems.add(problem);
                 }
             }
-            Ok(Resource::Order(_) | Resource::Category(_)) => {}
+            Ok(Resource::Order(_)) => {}
+            Ok(Resource::Category(category)) => checkup.notes.extend(labels.add(&category)),
             Err(error) if C::is_content_error(&error) => {
                 if !C::is_checked_elsewhere(table, row)? {
                     let id: i64 = row.value(0)?;

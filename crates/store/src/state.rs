@@ -12,10 +12,11 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId,
     store_area::{
-        Category, Change, Command, Conflict, Decision, FieldSet, NewOrder, Order, OrderId, Patch,
-        PresentState, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey, UniqueValueOwner,
-        decide,
+        Category, Change, Command, Conflict, Decision, FieldSet, Label, NewOrder, Order, OrderId,
+        Patch, PresentState, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey,
+        UniqueValueOwner, decide,
     },
+    text::comparison_key,
 };
 
 use super::journal_rows::{LogEntry, representation};
@@ -24,6 +25,9 @@ use super::journal_rows::{LogEntry, representation};
 /// keeps them. The representation of a subject which stays as it is counts twice, as if it had changed, so this
 /// also limits the response. One command never has more bytes.
 const MAX_BYTES: usize = 2 << 20;
+
+/// The maximum number of categories, the first ones, with whose labels a new label is compared.
+pub const MAX_COMPARED_CATEGORIES: i64 = 10_000;
 
 /// A resource as it was read, and as the commands so far leave it. `None` if it does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +150,30 @@ impl State {
         keys
     }
 
+    /// Adds the categories of a store that have the label of a command, in any case.
+    pub fn add_namesakes(&mut self, label: &Label, categories: impl IntoIterator<Item = Category>) {
+        let key = comparison_key(label.as_str());
+        for category in categories {
+            if comparison_key(category.label.as_str()) == key {
+                self.add(category);
+            }
+        }
+    }
+
+    /// Returns another category than the subject of a command with the label that the command gives, in any case.
+    fn namesake(&self, command: &Command) -> Option<Category> {
+        let key = comparison_key(command.new_label()?.as_str());
+        let categories = self
+            .categories
+            .values()
+            .filter_map(|category| category.now.as_ref());
+        let mut namesakes = categories.filter(|category| {
+            command.subject() != Subject::Category(category.id)
+                && comparison_key(category.label.as_str()) == key
+        });
+        namesakes.next().cloned()
+    }
+
     /// Adds an owner of a unique value. The animal must also have been added.
     pub fn add_owner(&mut self, key: UniqueKey, owner: PetId) {
         self.owners
@@ -220,6 +248,7 @@ impl State {
         let mut present = PresentState {
             fields: Arc::clone(&self.fields),
             owners: owners.collect(),
+            namesake: self.namesake(command),
             next_pet: new.pet,
             next_order: new.order,
             ..PresentState::default()

@@ -110,6 +110,16 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
             error: ApiError::new(Problem::DuplicateValue, message),
             current: current.map(|current| wire::resource(&current)),
         },
+        Refusal::DuplicateLabel(category) => {
+            let message = format!(
+                "Category {} has the same label, in any case. Labels of categories must differ.",
+                category.id
+            );
+            Rejection {
+                error: ApiError::new(Problem::DuplicateValue, message),
+                current: Some(wire::resource(&Resource::Category(*category))),
+            }
+        }
         Refusal::TooManyPhotos => {
             let max = Photos::MAX;
             let message = format!("An animal can have at most {max} photos. Delete one first.");

@@ -92,7 +92,7 @@ fn naming_form(desk: &Desk<'_>, proposed_number: Option<i64>, errors: &Errors) -
 
 /// Gives a category a name, or another name.
 ///
-/// Asks first if animals show the name, or if another category has it.
+/// Asks first if animals show the name.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
@@ -112,6 +112,14 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
 
     let present_category = desk.load_category(id).await?;
+    if let Some(namesake) = find_namesake(desk, id, present_category.as_ref(), &label).await? {
+        let name = readable_label(&namesake.label);
+        errors.take(
+            "label",
+            Err::<(), _>(texts().label_taken(&name, namesake.id)),
+        );
+        return list(desk, &errors).await;
+    }
     if let Some(question) = question(desk, id, present_category.as_ref(), &label).await?
         && let Some(question_page) = question.ask(desk, &html! {})
     {
@@ -132,6 +140,22 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
+/// Finds another category with the name, in any case, unless the category has this name already.
+async fn find_namesake(
+    desk: &Desk<'_>,
+    id: i64,
+    present_category: Option<&Category>,
+    label: &Label,
+) -> Result<Option<Category>, StoreError> {
+    if present_category.is_some_and(|category| forms::is_named(category, label.as_str())) {
+        return Ok(None);
+    }
+    let namesakes = desk.load_categories_by_names([label.as_str()]).await?;
+    Ok(namesakes
+        .into_iter()
+        .find(|category| category.id != id && forms::is_named(category, label.as_str())))
+}
+
 /// Returns the question to ask before the category gets this name, if there is one.
 async fn question(
     desk: &Desk<'_>,
@@ -148,14 +172,6 @@ async fn question(
     if pet_count > 0 || present_category.is_some() {
         let pet_count = usize::try_from(pet_count).unwrap_or(usize::MAX);
         effects.push(texts().category_has(pet_count));
-    }
-    let namesakes = desk.load_categories_by_names([label.as_str()]).await?;
-    let namesake = namesakes
-        .iter()
-        .find(|category| category.id != id && forms::is_named(category, label.as_str()));
-    if let Some(category) = namesake {
-        let name = readable_label(&category.label);
-        effects.push(texts().label_taken(&name, category.id));
     }
     if effects.is_empty() {
         return Ok(None);

@@ -165,6 +165,10 @@ pub(super) fn refused(refusal: &Refusal) -> String {
         Refusal::NotFound(_) => texts().is_gone.to_owned(),
         Refusal::Invalid(_) => texts().day_invalid.to_owned(),
         Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
+        Refusal::DuplicateLabel(category) => {
+            let name = markup::readable(category.label.as_str(), SHORT_LENGTH);
+            texts().label_taken(&name, category.id)
+        }
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::MovedOn(_)

@@ -4,8 +4,10 @@ use super::{
     Category, Change, ChangeType, Decision, Label, Preconditions, PresentState, Refusal, Resource,
     rules::{require_preconditions, require_subject},
 };
+use crate::text::comparison_key;
 
-/// Decides how the label of a category is created or changed.
+/// Decides how the label of a category is created or changed. It must not become the label of another category, in any
+/// case. Categories that an earlier release gave the same label keep it.
 pub(super) fn put_category(
     id: i64,
     label: &Label,
@@ -24,6 +26,14 @@ pub(super) fn put_category(
         && category.label == *label
     {
         return Ok(Decision::without_change(category));
+    }
+    let label_key = comparison_key(label.as_str());
+    let keeps_key =
+        before.is_some_and(|category| comparison_key(category.label.as_str()) == label_key);
+    if let Some(namesake) = &present.namesake
+        && !keeps_key
+    {
+        return Err(Refusal::DuplicateLabel(Box::new(namesake.clone())));
     }
     let version = before.map_or(1, |category| category.version + 1);
     let after = Category {

@@ -19,6 +19,8 @@ pub struct PresentState {
     pub holder: Option<Order>,
     pub order: Option<Order>,
     pub category: Option<Category>,
+    /// Another category with the label that the command gives, in any case.
+    pub namesake: Option<Category>,
     /// The fields of the store, if the command or the animal has values.
     pub fields: Arc<FieldSet>,
     /// The animals that have the unique values in the command.
@@ -180,6 +182,8 @@ pub enum Refusal {
         /// This animal, if it was there before the commands.
         current: Option<Box<Resource>>,
     },
+    /// Another category has the label, in any case.
+    DuplicateLabel(Box<Category>),
     /// The animal, the order or the category is not as an act left it, so the act cannot be reverted any more. The present
     /// state, or `None` if it does not exist.
     MovedOn(Option<Box<Resource>>),

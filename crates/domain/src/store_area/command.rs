@@ -167,6 +167,17 @@ impl Command {
 }
 
 impl Command {
+    /// Returns the label that the command gives a category, if it gives one.
+    pub fn new_label(&self) -> Option<&Label> {
+        match self {
+            Self::PutCategory { label, .. } => Some(label),
+            Self::Revert(Reversal::Category(reversal)) => {
+                reversal.before.as_ref().map(|category| &category.label)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the command to add an animal without values of fields and without photos.
     pub fn add(pet: NewPet) -> Self {
         Self::AddPet(pet, FieldPatch::default(), Vec::new())

@@ -133,7 +133,9 @@ pub(super) fn outcome(command: &Command, present: &PresentState) -> String {
             text.join(" ")
         }
         Err(Refusal::Invalid(_) | Refusal::Fields(_)) => "400".to_owned(),
-        Err(Refusal::DuplicateValue { .. } | Refusal::TooManyPhotos) => "409".to_owned(),
+        Err(
+            Refusal::DuplicateValue { .. } | Refusal::DuplicateLabel(_) | Refusal::TooManyPhotos,
+        ) => "409".to_owned(),
         Err(Refusal::NotFound(_)) => "404".to_owned(),
         Err(Refusal::PreconditionRequired(_)) => "428".to_owned(),
         Err(Refusal::PreconditionFailed(_)) => "412".to_owned(),

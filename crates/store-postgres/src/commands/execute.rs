@@ -1,18 +1,29 @@
 //! Carries out requests in groups: reads the rows that the commands of all requests need, decides about
 //! each request after the requests before it, and writes the changes of all.
 
-use std::{collections::HashSet, mem, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    mem,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use futures_util::{
     FutureExt,
     future::{BoxFuture, try_join},
 };
-use petstore_domain::{IdempotentRequest, clock::truncate_to_milliseconds, store_area::Command};
+use petstore_domain::{
+    IdempotentRequest,
+    clock::truncate_to_milliseconds,
+    store_area::{Category, Command, Label},
+};
 use petstore_store::{
     ExecutionOutcome, StoreError,
     drivers::postgres::{Failure, Remedy},
     journal_rows::LogEntry,
     request_rows::KnownRequest,
+    state::MAX_COMPARED_CATEGORIES,
+    tables::{Record, Table},
 };
 use tokio::time;
 use tokio_postgres::{Client, Row, Statement, error::SqlState};
@@ -46,6 +57,11 @@ const GROUP_PATIENCE: Duration = Duration::from_millis(50);
 /// Several requests do not wait for a lock that one of them needs: they are split, and then only
 /// the request that needs the lock waits.
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
+
+static FIRST_CATEGORIES: LazyLock<String> = LazyLock::new(|| {
+    let columns = Table::Categories.selected_columns();
+    format!("SELECT {columns} FROM categories ORDER BY id LIMIT $1")
+});
 
 /// A request with the channel to its caller.
 pub(crate) type CalledExecution = CalledWork<Execution, ExecutionOutcome>;
@@ -145,6 +161,7 @@ impl Group {
         let (mut group_state, subjects) = self.collect_state(&rows.subjects)?;
         self.read_needed_fields(connection, &mut group_state)
             .await?;
+        self.read_namesakes(connection, &mut group_state).await?;
 
         let outcomes = self.decide(&mut group_state, subjects, rows.known_requests);
         self.save(connection, group_state, &outcomes).await?;
@@ -171,6 +188,38 @@ impl Group {
             .any(|command| group_state.state.needs_fields(command));
         if needs_fields {
             read_fields(connection, group_state, &commands).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the categories that have a label which a command gives. Two processes at the same moment can still give the
+    /// same label; a check names both.
+    async fn read_namesakes(
+        &self,
+        connection: &mut Connection,
+        group_state: &mut GroupState,
+    ) -> Result<(), Failure> {
+        let labels: Vec<&Label> = self
+            .executions()
+            .flat_map(|execution| &execution.commands)
+            .filter_map(Command::new_label)
+            .collect();
+        if labels.is_empty() {
+            return Ok(());
+        }
+        let statement = connection.prepare_once(&FIRST_CATEGORIES).await?;
+        let client: &Client = connection;
+        let rows = client
+            .query(&statement, &[&MAX_COMPARED_CATEGORIES])
+            .await?;
+        let categories: Vec<Category> = rows
+            .iter()
+            .map(|row| Category::read(row, 0))
+            .collect::<Result<_, _>>()?;
+        for label in labels {
+            group_state
+                .state
+                .add_namesakes(label, categories.iter().cloned());
         }
         Ok(())
     }

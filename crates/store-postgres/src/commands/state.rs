@@ -177,8 +177,11 @@ impl GroupState {
             if let Some(id) = command.order {
                 add_present(&mut present, self.state.orders.get(&id));
             }
-            if let Some(id) = command.category {
-                add_present(&mut present, self.state.categories.get(&id));
+            if command.category.is_some() {
+                // Those with the same label are there, too.
+                for category in self.state.categories.values() {
+                    add_present(&mut present, Some(category));
+                }
             }
         }
         present

@@ -145,6 +145,9 @@ fn read(
             }
         }
     }
+    if let Some(label) = command.new_label() {
+        state.add_namesakes(label, rows::first_categories(connection)?);
+    }
     if state.needs_fields(command) {
         state.fields = newest.fields(|| fields::read(connection))?;
         read_owners(connection, command, state)?;

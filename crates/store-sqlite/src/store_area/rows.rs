@@ -6,8 +6,9 @@ use petstore_domain::{
     PetId,
     store_area::{Category, Order, OrderId, StorePet},
 };
-use petstore_store::tables::{
-    CONTACT, ORDER_WIDTH, Record, Table, read_order, read_pet, read_pet_with_order,
+use petstore_store::{
+    state::MAX_COMPARED_CATEGORIES,
+    tables::{CONTACT, ORDER_WIDTH, Record, Table, read_order, read_pet, read_pet_with_order},
 };
 use rusqlite::OptionalExtension;
 
@@ -30,6 +31,12 @@ static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
         "SELECT {}, NULL, NULL, NULL FROM orders LEFT JOIN pets ON pets.id = pet_id
         WHERE orders.id = ?1",
         columns.join(", ")
+    )
+});
+static FIRST_CATEGORIES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{} ORDER BY id LIMIT ?1",
+        SELECT[Table::Categories as usize]
     )
 });
 static GET_HOLDER: LazyLock<String> = LazyLock::new(|| {
@@ -81,4 +88,11 @@ pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Resul
 pub(super) fn get_category(connection: &Connection, id: i64) -> rusqlite::Result<Option<Category>> {
     let mut get = connection.prepare_cached(&GET[Table::Categories as usize])?;
     get.query_row([id], |row| Category::read(row, 0)).optional()
+}
+
+/// Returns the first categories, with whose labels a new one is compared.
+pub(super) fn first_categories(connection: &Connection) -> rusqlite::Result<Vec<Category>> {
+    let mut list = connection.prepare_cached(&FIRST_CATEGORIES)?;
+    list.query_map([MAX_COMPARED_CATEGORIES], |row| Category::read(row, 0))?
+        .collect()
 }

@@ -454,7 +454,7 @@ pub(crate) async fn a_page_of_categories_follows_the_given_number(store: AnyStor
             &store,
             Command::PutCategory {
                 id,
-                label: label("a"),
+                label: label(&id.to_string()),
                 preconditions,
             },
         )

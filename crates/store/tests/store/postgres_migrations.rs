@@ -264,6 +264,14 @@ async fn names_are_found_in_all_spellings_after_the_migration_and_after_a_step_b
 }
 
 #[tokio::test]
+async fn a_check_names_what_an_earlier_release_made_equal_in_any_case() {
+    let (store, url) = fresh().await;
+    let hand = connect(&url).await;
+    hand.batch_execute(spellings::TWINS).await.unwrap();
+    spellings::expect_named_twins(&store, &url).await;
+}
+
+#[tokio::test]
 async fn only_a_database_that_is_created_gets_the_labels() {
     let url = fresh_url().await;
     labels::expect(&open(&url, LABELLED).await.unwrap(), true).await;

@@ -64,3 +64,29 @@ async fn expect_no_problem(url: &str) {
     let checkup = tokio::task::spawn_blocking(check).await.unwrap();
     assert_eq!(checkup.problems, [""; 0]);
 }
+
+/// Categories, and choices of the field `sex`, that are equal in any case, as an earlier release could make them.
+pub(crate) const TWINS: &str = r#"INSERT INTO categories (id, label, version) VALUES (1, 'Größe', 1), (2, 'GRÖSSE', 1);
+    UPDATE fields SET choices = '["Rüde", "RÜDE"]', choice_labels = NULL WHERE name = 'sex'"#;
+
+/// Expects that a check names the [`TWINS`], which are no problem, and that the fields are read with them.
+pub(crate) async fn expect_named_twins(store: &AnyStore, url: &str) {
+    let url = url.parse().unwrap();
+    let check = move || petstore_databases::check(&url).unwrap();
+    let checkup = tokio::task::spawn_blocking(check).await.unwrap();
+    assert_eq!(checkup.problems, [""; 0]);
+    for note in [
+        "categories 1 and 2 have the label \"GRÖSSE\", in any case; rename one",
+        "the choices of the field sex have \"Rüde\" and \"RÜDE\", which are equal in any case; rename or remove one",
+    ] {
+        assert!(
+            checkup.notes.contains(&note.to_owned()),
+            "{:?}",
+            checkup.notes
+        );
+    }
+    let fields = store.fields().await.unwrap();
+    let choices = fields.find("sex").unwrap().choices.as_ref().unwrap();
+    assert_eq!(choices.find("RÜDE").unwrap(), "RÜDE");
+    assert_eq!(choices.find("rüde").unwrap(), "Rüde");
+}

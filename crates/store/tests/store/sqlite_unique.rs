@@ -57,3 +57,12 @@ async fn names_are_found_in_all_spellings_after_the_migration_and_after_a_step_b
     hand.execute_batch(spellings::MERGED_BEFORE).unwrap();
     spellings::expect_all(&store, &url).await;
 }
+
+#[tokio::test]
+async fn a_check_names_what_an_earlier_release_made_equal_in_any_case() {
+    let (store, directory) = fresh();
+    let path = directory.path().join("petstore.db");
+    let hand = Connection::open(&path).unwrap();
+    hand.execute_batch(spellings::TWINS).unwrap();
+    spellings::expect_named_twins(&store, &format!("sqlite:{}", path.display())).await;
+}

@@ -100,10 +100,10 @@ async fn a_deleted_category_starts_at_version_1_again() {
 #[tokio::test]
 async fn a_category_id_is_any_int64_and_a_label_has_1_to_255_characters() {
     let store = Store::open().await;
-    for id in [i64::MIN, -1, 0, i64::MAX] {
+    for (id, letter) in [(i64::MIN, "犬"), (-1, "猫"), (0, "鳥"), (i64::MAX, "魚")] {
         let call = format!("PUT /categories/{id}");
         let reply = store
-            .send(&call, &ABSENT, json!({ "label": "犬".repeat(255) }))
+            .send(&call, &ABSENT, json!({ "label": letter.repeat(255) }))
             .await;
         assert_eq!(
             (reply.status.as_u16(), &reply.json()["id"]),
@@ -173,4 +173,31 @@ async fn no_operation_checks_that_a_category_exists() {
         .await
         .ok();
     assert_eq!(store.get("/pets?categoryId=99").await.ids(), [id]);
+}
+
+#[tokio::test]
+async fn two_categories_have_labels_that_differ_in_any_case_and_normalization() {
+    let store = Store::open().await;
+    let dogs = json!({ "label": "Straßenhündinnen" });
+    let reply = store.send("PUT /categories/1", &ABSENT, &dogs).await;
+    assert_eq!(reply.status, 201);
+    for label in [
+        "STRASSENHÜNDINNEN",
+        "Straßenhu\u{308}ndinnen",
+        " straßenhündinnen",
+    ] {
+        let twin = json!({ "label": label });
+        let reply = store.send("PUT /categories/2", &ABSENT, &twin).await;
+        reply.expect_message(409, "duplicate_value", "Category 1 has the same label");
+        assert_eq!(reply.json()["current"]["id"], 1);
+    }
+    // The category itself can get another spelling, and another one the label that is free then.
+    let spelling = json!({ "label": "STRASSENHÜNDINNEN" });
+    store.change("PUT /categories/1", 1, &spelling).await.ok();
+    store
+        .change("PUT /categories/1", 2, json!({ "label": "Hunde" }))
+        .await
+        .ok();
+    let reply = store.send("PUT /categories/2", &ABSENT, &dogs).await;
+    assert_eq!(reply.status, 201);
 }

@@ -168,6 +168,13 @@ impl Shop<'_> {
             "rename",
         )
         .await;
+        let twin = Request {
+            id: "2",
+            fields: &new,
+            body: r#"{"label": "DOGS"}"#,
+            ..Request::default()
+        };
+        self.show("putCategory 409 duplicate_value", twin).await;
         self.change("deleteCategory 412 precondition_failed", "1", 1, "")
             .await;
         self.store
