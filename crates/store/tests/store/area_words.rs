@@ -5,8 +5,9 @@ use petstore_domain::{
     PetStatus::{self, Available, Sold},
     StoredResponse,
     store_area::{
-        Age, Choices, Command, DateRange, FieldChange, FieldName, FieldPatch, FieldValue,
-        NamePrefix, PetPatch, PetQuery, Phrase, RequestedValue, ValueFilter,
+        Age, Choices, Command, DateRange, EverydayWord, FieldChange, FieldName, FieldPatch,
+        FieldSet, FieldValue, NamePrefix, PetPatch, PetQuery, Phrase, Property, RequestedValue,
+        ValueFilter,
     },
 };
 use petstore_store::{ExecutionOutcome, WriteOutcome};
@@ -121,6 +122,31 @@ async fn merge(store: &AnyStore) {
     while store.tend_search(0).await.unwrap() {}
 }
 
+/// A meaning of the first words of a phrase: a sex, together with a category or days of birth, or a stem.
+fn random_everyday_word(fields: &FieldSet, random: &mut StdRng) -> EverydayWord {
+    let sex = Property {
+        values: vec![fields.parse_filter("sex", "female").unwrap()],
+        ..Property::default()
+    };
+    let born = fields.date_range("born", Some("1963-03-01"), None).unwrap();
+    let other = Property {
+        categories: vec![random.random_range(0..3)],
+        dates: Some(born).filter(|_| random.random_bool(0.5)),
+        ..Property::default()
+    };
+    let has_properties = random.random_bool(0.6);
+    EverydayWord {
+        first_word: 0,
+        word_count: random.random_range(1..=2),
+        properties: if has_properties {
+            vec![sex, other]
+        } else {
+            Vec::new()
+        },
+        stem: NamePrefix::new("bla").filter(|_| !has_properties),
+    }
+}
+
 async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
     let fields = store.fields().await.unwrap();
     let words = random.random_range(1..=3);
@@ -130,6 +156,12 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
         phrase
     } else {
         phrase.public()
+    };
+    let phrase = if random.random_bool(0.4) {
+        let everyday_word = random_everyday_word(&fields, random);
+        phrase.with_everyday_words(vec![everyday_word])
+    } else {
+        phrase
     };
     let days = ["1960-02-29", "1963-03-01", "1964-02-28", "1960-03-01"];
     let mut end = || {
