@@ -39,13 +39,20 @@ fn connect(key: Option<&str>) -> anyhow::Result<Client> {
     if let Some(key) = key {
         headers.insert(AUTHORIZATION, format!("Bearer {key}").parse()?);
     }
-    let client = reqwest::Client::builder().default_headers(headers).build()?;
+    let client = reqwest::Client::builder()
+        .default_headers(headers)
+        .build()?;
     Ok(Client::new_with_client(&url, client))
 }
 
 async fn add(client: &Client, animal: &NewPet, key: Uuid) -> Outcome<Pet> {
     let key = format!("\"{key}\"");
-    client.create_pet().idempotency_key(key).body(animal.clone()).send().await
+    client
+        .create_pet()
+        .idempotency_key(key)
+        .body(animal.clone())
+        .send()
+        .await
 }
 
 /// Every animal of every page. The cursor is in the link of each page.
@@ -63,7 +70,10 @@ async fn walk(client: &Client, status: Option<PetStatus>) -> anyhow::Result<Vec<
         let page: ResponseValue<Pets> = request.send().await?;
         cursor = next_page(page.headers()).and_then(|link| {
             let (_, query) = link.split_once('?')?;
-            query.split('&').find_map(|pair| pair.strip_prefix("cursor=")).map(str::to_owned)
+            query
+                .split('&')
+                .find_map(|pair| pair.strip_prefix("cursor="))
+                .map(str::to_owned)
         });
         animals.extend(page.into_inner().0);
         if cursor.is_none() {
@@ -94,35 +104,58 @@ async fn main() -> anyhow::Result<()> {
     let mut last = None;
     for number in 0..12 {
         let name = format!("{tour}, {number}");
-        let animal: NewPet =
-            NewPet::builder().name(name).category_id(7).status(statuses[number % 3]).try_into()?;
+        let animal: NewPet = NewPet::builder()
+            .name(name)
+            .category_id(7)
+            .status(statuses[number % 3])
+            .try_into()?;
         let idempotency_key = Uuid::new_v4();
         added.push(add(&petstore, &animal, idempotency_key).await?.into_inner());
         last = Some((animal, idempotency_key));
     }
     let (mut animal, idempotency_key) = last.context("nothing was added")?;
-    println!("added {} animals, each with an Idempotency-Key", added.len());
+    println!(
+        "added {} animals, each with an Idempotency-Key",
+        added.len()
+    );
 
     ensure!(add(&petstore, &animal, idempotency_key).await?.id == added[11].id);
     println!("retried one of them: the same animal, not a second one");
 
     let mut walked = walk(&petstore, None).await?;
     walked.retain(|pet| pet.name.starts_with(&tour));
-    ensure!(walked.iter().map(|pet| pet.id).eq(added.iter().map(|pet| pet.id)));
-    println!("read all pages by their links: each of the {} once", walked.len());
+    ensure!(
+        walked
+            .iter()
+            .map(|pet| pet.id)
+            .eq(added.iter().map(|pet| pet.id))
+    );
+    println!(
+        "read all pages by their links: each of the {} once",
+        walked.len()
+    );
 
     let sold = walk(&petstore, Some(PetStatus::Sold)).await?;
     ensure!(sold.iter().all(|pet| pet.status == Some(PetStatus::Sold)));
-    let ours = sold.iter().filter(|pet| pet.name.starts_with(&tour)).count();
+    let ours = sold
+        .iter()
+        .filter(|pet| pet.name.starts_with(&tour))
+        .count();
     println!("read all pages with the status sold: {ours} of the 12, and no other status");
 
     let id = i64::try_from(added[0].id.get())?;
     let one = petstore.get_pet().pet_id(id).send().await?;
     ensure!(field(one.headers(), "deprecation").starts_with('@'));
     ensure!(field(one.headers(), "link").ends_with(r#"rel="successor-version""#));
-    println!("read one by its id: deprecated, ends on {}", field(one.headers(), "sunset"));
+    println!(
+        "read one by its id: deprecated, ends on {}",
+        field(one.headers(), "sunset")
+    );
 
-    println!("without a key: {}", error_of(connect(None)?.list_pets().send().await)?);
+    println!(
+        "without a key: {}",
+        error_of(connect(None)?.list_pets().send().await)?
+    );
     println!(
         "with an invalid key: {}",
         error_of(connect(Some("wrong"))?.list_pets().send().await)?
@@ -134,7 +167,13 @@ async fn main() -> anyhow::Result<()> {
     animal.name = "Another".parse()?;
     let error = error_of(add(&petstore, &animal, idempotency_key).await)?;
     println!("adding another animal with the same Idempotency-Key: {error}");
-    let error = error_of(petstore.get_pet().pet_id(9_007_199_254_740_991_i64).send().await)?;
+    let error = error_of(
+        petstore
+            .get_pet()
+            .pet_id(9_007_199_254_740_991_i64)
+            .send()
+            .await,
+    )?;
     println!("reading an animal that does not exist: {error}");
 
     for _ in 0..100 {

@@ -90,7 +90,9 @@ impl Store {
         let mut request = request.bearer_auth(&self.key).build()?;
         if request.method() != Method::GET {
             let key = format!("\"{}\"", Uuid::new_v4());
-            request.headers_mut().insert("Idempotency-Key", key.parse()?);
+            request
+                .headers_mut()
+                .insert("Idempotency-Key", key.parse()?);
         }
         let response = send_with_retries(&self.client, request).await?;
         Ok(if response.status().is_success() {
@@ -139,10 +141,14 @@ async fn main() -> anyhow::Result<()> {
     let id = animal.id;
     let path = format!("store/pets/{id}");
     let species = animal.fields["species"].as_str().unwrap_or("nothing");
-    println!("added an animal with values: it is a {species}, and {}", animal.status);
+    println!(
+        "added an animal with values: it is a {species}, and {}",
+        animal.status
+    );
 
-    let found: Vec<StorePet> =
-        store.get(&format!("store/pets?field.microchip={microchip}")).await?;
+    let found: Vec<StorePet> = store
+        .get(&format!("store/pets?field.microchip={microchip}"))
+        .await?;
     ensure!(found == [animal]);
     println!("searched it by its microchip: found {}", found.len());
 
@@ -150,26 +156,47 @@ async fn main() -> anyhow::Result<()> {
     let mut order: Order = store.post("store/orders", order).await?;
     animal = store.get(&path).await?;
     ensure!(animal.order_id == Some(order.id));
-    println!("placed an order: it is {}, and the animal {}", order.status, animal.status);
+    println!(
+        "placed an order: it is {}, and the animal {}",
+        order.status, animal.status
+    );
 
     let again = json!({ "petId": id });
-    let taken = rejected(store.send(Method::POST, "store/orders", Some(&again), None).await)?;
+    let taken = rejected(
+        store
+            .send(Method::POST, "store/orders", Some(&again), None)
+            .await,
+    )?;
     let now = taken.current.unwrap_or_default()["status"].clone();
     let now = now.as_str().unwrap_or("nothing");
-    println!("reserving the animal again: {} {}, it is {now}", taken.status, taken.code);
+    println!(
+        "reserving the animal again: {} {}, it is {now}",
+        taken.status, taken.code
+    );
 
     for (command, did) in [("complete", "completed"), ("return", "returned")] {
-        order = store.post(&format!("store/orders/{}/{command}", order.id), json!({})).await?;
+        order = store
+            .post(&format!("store/orders/{}/{command}", order.id), json!({}))
+            .await?;
         animal = store.get(&path).await?;
-        println!("{did} the order: it is {}, and the animal {}", order.status, animal.status);
+        println!(
+            "{did} the order: it is {}, and the animal {}",
+            order.status, animal.status
+        );
     }
 
     let version = animal.version;
-    let patch =
-        async |body, version| store.send::<Value>(Method::PATCH, &path, Some(&body), version).await;
+    let patch = async |body, version| {
+        store
+            .send::<Value>(Method::PATCH, &path, Some(&body), version)
+            .await
+    };
     let changed = done(patch(json!({ "name": format!("Ä{name}") }), Some(version)).await?)?;
     let changed: StorePet = serde_json::from_value(changed)?;
-    println!("changed the name: from version {version} to {}", changed.version);
+    println!(
+        "changed the name: from version {version} to {}",
+        changed.version
+    );
 
     let stale = rejected(patch(json!({ "name": "Lola" }), Some(version)).await)?;
     let current: StorePet = serde_json::from_value(stale.current.unwrap_or_default())?;
@@ -179,34 +206,69 @@ async fn main() -> anyhow::Result<()> {
         stale.status, stale.code, current.version
     );
     let error = rejected(patch(json!({}), None).await)?;
-    println!("changing it without a version: {} {}", error.status, error.code);
+    println!(
+        "changing it without a version: {} {}",
+        error.status, error.code
+    );
     let error = rejected(patch(json!({ "nmae": "Lola" }), Some(changed.version)).await)?;
-    println!("changing a member that does not exist: {} {}", error.status, error.code);
+    println!(
+        "changing a member that does not exist: {} {}",
+        error.status, error.code
+    );
 
     let mut search = store.url.join("store/pets")?;
-    search.query_pairs_mut().append_pair("name", &format!("a{}", name.to_uppercase()));
+    search
+        .query_pairs_mut()
+        .append_pair("name", &format!("a{}", name.to_uppercase()));
     let found: Vec<StorePet> = store.get(search.as_str()).await?;
     ensure!(found == [changed]);
-    println!("searched it by its name, without accents: found {}", found.len());
+    println!(
+        "searched it by its name, without accents: found {}",
+        found.len()
+    );
 
-    let request = store.client.post(store.url.join(&format!("{path}/photos"))?);
-    let request = request.header(header::CONTENT_TYPE, "image/png").body(PICTURE);
-    let Photo { width, height, urls } = done(store.send_request(request).await?)?;
+    let request = store
+        .client
+        .post(store.url.join(&format!("{path}/photos"))?);
+    let request = request
+        .header(header::CONTENT_TYPE, "image/png")
+        .body(PICTURE);
+    let Photo {
+        width,
+        height,
+        urls,
+    } = done(store.send_request(request).await?)?;
     animal = store.get(&path).await?;
     let version = animal.version;
     println!("added a photo: it has {width} by {height} pixels, and the animal version {version}");
     let small = store.client.get(store.url.join(&urls["small"])?).build()?;
-    let small = send_with_retries(&store.client, small).await?.error_for_status()?;
-    println!("fetched its small picture without a key: {}", field(small.headers(), "content-type"));
+    let small = send_with_retries(&store.client, small)
+        .await?
+        .error_for_status()?;
+    println!(
+        "fetched its small picture without a key: {}",
+        field(small.headers(), "content-type")
+    );
 
     let gone = json!({ "reason": "transferred", "note": "To the shelter in Petaluma." });
-    let gone =
-        store.send(Method::POST, &format!("{path}/withdraw"), Some(&gone), Some(version)).await?;
+    let gone = store
+        .send(
+            Method::POST,
+            &format!("{path}/withdraw"),
+            Some(&gone),
+            Some(version),
+        )
+        .await?;
     animal = done(gone)?;
     let reason = animal.withdrawn.context("it was not withdrawn")?.reason;
     println!("withdrew it: the reason is {reason}");
-    let missing = store.send(Method::GET, &format!("pets/{id}"), None, None).await;
+    let missing = store
+        .send(Method::GET, &format!("pets/{id}"), None, None)
+        .await;
     let missing = rejected(missing)?;
-    println!("reading it by the contract: {} {}", missing.status, missing.code);
+    println!(
+        "reading it by the contract: {} {}",
+        missing.status, missing.code
+    );
     Ok(())
 }

@@ -153,13 +153,20 @@ async fn main() -> anyhow::Result<()> {
     let mut last = None;
     for number in 0..12 {
         let name = format!("{tour}, {number}");
-        let animal = NewPet { name, category_id: 7, status: statuses[number % 3] };
+        let animal = NewPet {
+            name,
+            category_id: 7,
+            status: statuses[number % 3],
+        };
         let idempotency_key = Uuid::new_v4();
         added.push(petstore.add(&animal, idempotency_key).await?);
         last = Some((animal, idempotency_key));
     }
     let (mut animal, idempotency_key) = last.context("nothing was added")?;
-    println!("added {} animals, each with an Idempotency-Key", added.len());
+    println!(
+        "added {} animals, each with an Idempotency-Key",
+        added.len()
+    );
 
     ensure!(petstore.add(&animal, idempotency_key).await? == added[11]);
     println!("retried one of them: the same animal, not a second one");
@@ -167,22 +174,34 @@ async fn main() -> anyhow::Result<()> {
     let mut walked = petstore.walk("limit=5").await?;
     walked.retain(|pet| pet.name.starts_with(&tour));
     ensure!(walked == added);
-    println!("read all pages by their links: each of the {} once", walked.len());
+    println!(
+        "read all pages by their links: each of the {} once",
+        walked.len()
+    );
 
     let sold = petstore.walk("limit=5&status=sold").await?;
     ensure!(sold.iter().all(|pet| pet.status == PetStatus::Sold));
-    let ours = sold.iter().filter(|pet| pet.name.starts_with(&tour)).count();
+    let ours = sold
+        .iter()
+        .filter(|pet| pet.name.starts_with(&tour))
+        .count();
     println!("read all pages with the status sold: {ours} of the 12, and no other status");
 
     let one = petstore.get(&format!("pets/{}", added[0].id)).await?;
     ensure!(field(one.headers(), "deprecation").starts_with('@'));
     ensure!(field(one.headers(), "link").ends_with(r#"rel="successor-version""#));
-    println!("read one by its id: deprecated, ends on {}", field(one.headers(), "sunset"));
+    println!(
+        "read one by its id: deprecated, ends on {}",
+        field(one.headers(), "sunset")
+    );
 
     let nobody = Petstore::connect(None)?;
     println!("without a key: {}", error_of(nobody.get("pets").await)?);
     let stranger = Petstore::connect(Some("wrong"))?;
-    println!("with an invalid key: {}", error_of(stranger.get("pets").await)?);
+    println!(
+        "with an invalid key: {}",
+        error_of(stranger.get("pets").await)?
+    );
     let error = error_of(reader.add(&animal, Uuid::new_v4()).await)?;
     println!("adding with a read-only key: {error}");
     let error = error_of(petstore.get("pets?limit=500").await)?;

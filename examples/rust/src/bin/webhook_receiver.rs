@@ -36,7 +36,10 @@ async fn receive(
     if receiver.webhook.verify(&body, &headers).is_err() {
         return StatusCode::BAD_REQUEST;
     }
-    let id = headers["webhook-id"].to_str().unwrap_or_default().to_owned();
+    let id = headers["webhook-id"]
+        .to_str()
+        .unwrap_or_default()
+        .to_owned();
     if receiver.seen.lock().unwrap().insert(id.clone()) {
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
         println!("{} {id}", message["type"].as_str().unwrap_or_default());
@@ -47,8 +50,13 @@ async fn receive(
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let webhook = Webhook::new(&env::var("WEBHOOK_SECRET").context("set WEBHOOK_SECRET")?)?;
-    let receiver = Receiver { webhook, seen: Mutex::default() };
-    let router = Router::new().fallback(post(receive)).with_state(Arc::new(receiver));
+    let receiver = Receiver {
+        webhook,
+        seen: Mutex::default(),
+    };
+    let router = Router::new()
+        .fallback(post(receive))
+        .with_state(Arc::new(receiver));
     let port: u16 = env::var("PORT").unwrap_or("9000".to_owned()).parse()?;
     axum::serve(TcpListener::bind(("127.0.0.1", port)).await?, router).await?;
     Ok(())
