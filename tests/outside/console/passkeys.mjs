@@ -111,9 +111,9 @@ export async function passkeys(manager) {
   await still.page.setJavaScriptEnabled(false);
   await open(still, "/sign-in");
   assert(!(await isThere(still, `${BUTTON}:not([hidden])`)));
-  await has(still, "A passkey needs a script");
+  await has(still, "Passkeys need JavaScript");
   await enterPassword(still, "Cleo");
-  await has(still, "A passkey needs a script");
+  await has(still, "Passkeys need JavaScript");
   await still.context.close();
   console.log("At another address and without script, there are no passkeys, and the page says why.");
 

@@ -134,7 +134,7 @@ async function wrongForms(at) {
   await fill(at, "#category", "Dogs");
   await choosePictures(at, [pictures[0], letter]);
   await at.page.waitForFunction(() => document.getElementById("sent").textContent.trim() === "1 photo added. 1 not added.");
-  assert.match(await text(at, ".uploads"), /letter\.txt\s+.*Not added\. This is not a picture/);
+  assert.match(await text(at, ".uploads"), /letter\.txt\s+.*Not added\. This file is not a JPEG/);
   await press(at, ".uploads li button:last-child");
   await submit(at, "form[action='/add'] button.main");
   assert(await isThere(at, "#name[aria-invalid=true]"));

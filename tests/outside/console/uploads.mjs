@@ -228,7 +228,7 @@ async function filesThatAreNoPhotos(at) {
   await sent(at, "1 photo added. 2 not added.");
   assert.equal(await shown(at), 1);
   const said = await text(at, ".uploads");
-  assert.match(said, /letter\.txt\s*▲? ?Not added\. This is not a picture/);
+  assert.match(said, /letter\.txt\s*▲? ?Not added\. This file is not a JPEG/);
   assert.match(said, /phone\.heic\s*▲? ?Not added\. This is a HEIC picture\. Set the camera to “Most compatible”/);
   await measure(at, undefined, "photos that were not added", [1280, 390, 320]);
   // Now nothing is unsent, so leaving asks nothing.
