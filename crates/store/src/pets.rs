@@ -78,7 +78,7 @@ impl Version {
     /// The number of bytes that a store may need. Each response of a list copies and compares them.
     const LENGTH: usize = 48;
 
-    /// Makes a version of at most [`Self::LENGTH`] bytes.
+    /// Makes a version of at most `LENGTH` bytes.
     pub fn new<const N: usize>(bytes: [u8; N]) -> Self {
         const { assert!(N <= Self::LENGTH) };
         let mut version = [0; Self::LENGTH];

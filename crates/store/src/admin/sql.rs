@@ -22,7 +22,7 @@ impl<T: rusqlite::ToSql + tokio_postgres::types::ToSql + Send + Sync> Parameter 
 /// The borrowed values of all parameters of a statement: the first one is `$1`.
 pub type Parameters<'v> = &'v [&'v dyn Parameter];
 
-/// The owned values of all parameters of a statement, which [`values!`] makes: the first one is `$1`.
+/// The owned values of all parameters of a statement, which `values!` makes: the first one is `$1`.
 ///
 /// A statement that runs several times has one of these for each time.
 pub type Values<'v> = Vec<Box<dyn Parameter + 'v>>;

@@ -138,7 +138,7 @@ impl Accepted {
 }
 
 /// Reads the whole body of a request, which must be of an accepted type and arrive within
-/// `timeout`. Fails with 415 if it has another type, 413 above [`MAX_BODY`], 408 if it does not
+/// `timeout`. Fails with 415 if it has another type, 413 above `MAX_BODY`, 408 if it does not
 /// arrive in time, 400 if it ends early.
 pub async fn read(
     headers: &HeaderMap,
