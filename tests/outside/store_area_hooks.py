@@ -226,7 +226,7 @@ def before_call(context, case, kwargs):
             case.headers["If-Match"] = '"2"'
     elif operation == "deleteCategory":
         category = case.path_parameters["categoryId"] = -next(numbers)
-        send("PUT", f"/store/categories/{category}", {"label": "Dogs"}, If_None_Match="*")
+        send("PUT", f"/store/categories/{category}", {"label": f"Dogs {category}"}, If_None_Match="*")
         case.headers["If-Match"] = '"1"'
     elif operation == "runBatch":
         for command in case.body:
@@ -306,7 +306,7 @@ def use_one_condition(case):
     if "If-Match" in case.headers:
         case.headers.pop("If-None-Match", None)
         case.headers["If-Match"] = '"1"'
-        send("PUT", f"/store/categories/{category}", {"label": "Dogs"}, If_None_Match="*")
+        send("PUT", f"/store/categories/{category}", {"label": f"Dogs {category}"}, If_None_Match="*")
     else:
         case.headers["If-None-Match"] = "*"
 
