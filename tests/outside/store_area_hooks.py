@@ -77,6 +77,13 @@ def new_cancelled_order():
     return order
 
 
+def new_change():
+    animal = new_animal()
+    send("PATCH", f"/store/pets/{animal}", {"name": "Fido"}, If_Match='"1"')
+    entries, _ = send("GET", f"/store/audit?subject=pet:{animal}")
+    return entries[-1]["seq"]
+
+
 # The subject of an operation or command: its parameter, how to make one, and its version.
 SUBJECTS = {
     "getStorePet": ("petId", new_animal, 1),
@@ -90,6 +97,7 @@ SUBJECTS = {
     "cancelOrder": ("orderId", new_order, 1),
     "returnOrder": ("orderId", new_sale, 1),
     "reopenOrder": ("orderId", new_cancelled_order, 2),
+    "revertChange": ("seq", new_change, None),
 }
 
 
