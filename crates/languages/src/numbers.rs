@@ -261,6 +261,30 @@ mod tests {
     }
 
     #[test]
+    fn an_amount_is_read_with_the_signs_of_the_currency_of_the_store() {
+        for (typed, currency) in [
+            ("$249.50", "MXN"),
+            ("$ 249,50", "ARS"),
+            ("R$ 249,50", "BRL"),
+            ("US$ 249.50", "USD"),
+            ("249,50 zł", "PLN"),
+            ("249,50 kr.", "SEK"),
+            ("Fr. 249.50", "CHF"),
+            ("₹249.50", "INR"),
+            ("249,50 Euro", "EUR"),
+            ("249,50 €", "EUR"),
+        ] {
+            assert_eq!(
+                read(Spanish, typed, currency).as_deref(),
+                Ok("249.50"),
+                "{typed}"
+            );
+        }
+        assert_eq!(read(Spanish, "zł 249,50", "EUR").as_deref(), Ok("zł249,50"));
+        assert_eq!(read(English, "\u{2212}1.5", "").as_deref(), Ok("-1.5"));
+    }
+
+    #[test]
     fn what_can_mean_two_things_is_refused_with_both_in_the_language() {
         let refused = |language, typed, texts: [&str; 4]| {
             assert_eq!(

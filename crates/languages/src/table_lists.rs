@@ -13,8 +13,8 @@ pub(super) const WEEKDAYS: &str = "monday tuesday wednesday thursday friday satu
      lundi mardi mercredi jeudi vendredi samedi dimanche \
      lunes martes miércoles jueves viernes sábado domingo";
 
-/// The names that months have in Austria.
-pub(super) const MORE_MONTHS: [(&str, i8); 2] = [("Jänner", 1), ("Feber", 2)];
+/// The names that months have in Austria, and the abbreviation of March in German tables.
+pub(super) const MORE_MONTHS: [(&str, i8); 3] = [("Jänner", 1), ("Feber", 2), ("Mrz", 3)];
 
 /// Words and signs for an estimate.
 pub(super) const ESTIMATES: &str = "~ ≈ ca circa c about approx approximately around est estimated \

@@ -68,6 +68,7 @@ pub const CELLS: &[TableCell] = &[
     cell("Excel", "arrived", "lunes, 25 de marzo de 2024", Some("2024-03-25")),
     cell("Excel", "arrived", "25-Mar-24", Some("2024-03-25")),
     cell("Excel", "arrived", "16. Jänner 1994", Some("1994-01-16")),
+    cell("Excel", "arrived", "25. Mrz. 2024", Some("2024-03-25")),
     cell("Excel", "arrived", "3/25/2024 12:00:00 AM", Some("2024-03-25")),
     cell("Excel", "arrived", "25.03.2024 00:00", Some("2024-03-25")),
     cell("LibreOffice", "arrived", "2024-03-25", Some("2024-03-25")),

