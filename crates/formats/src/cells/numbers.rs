@@ -5,7 +5,7 @@ use petstore_domain::store_area::{Currency, Decimal};
 /// The minus sign of typography, which Numbers writes.
 const MINUS_SIGN: char = '\u{2212}';
 
-/// The signs that people write beside an amount, each with its currencies. A sign that contains another one comes first.
+/// The signs that people write with an amount, each with its currencies. A sign that contains another one comes first.
 const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("US$", &["USD"]),
     ("R$", &["BRL"]),
