@@ -87,7 +87,7 @@ impl FieldKind {
     }
 
     /// Parses a text that is a value of JSON without quotes: `3` of an integer, `true` of a boolean. `None` if the text
-    /// is no integer or no boolean. See [`FieldKind::allows`] for the other rules.
+    /// is not an integer or not a boolean. See [`FieldKind::allows`] for the other rules.
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {
             Self::Integer => parse_integer(text).map(FieldValue::Integer),

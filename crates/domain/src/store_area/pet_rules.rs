@@ -80,7 +80,7 @@ fn patch_fields(
     let before = match &present.pet {
         Some(pet) if field_patch.is_empty() => return Ok(pet.fields.clone()),
         Some(pet) => &pet.fields,
-        // The values are checked first: an invalid value is reported even if there is no animal.
+        // The values are checked first: an invalid value is reported even for an animal that does not exist.
         None => &FieldValues::NONE,
     };
     Ok(present.fields.apply(before, field_patch, now)?)

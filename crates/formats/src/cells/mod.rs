@@ -225,8 +225,8 @@ pub(crate) fn trim_cell(cell: &str) -> &str {
     })
 }
 
-/// Returns an integer as a spreadsheet writes it: 7 for ` 7`, `7.0` and `="7"`. `007` is no integer, because its zeros would be
-/// lost.
+/// Returns an integer as a spreadsheet writes it: 7 for ` 7`, `7.0` and `="7"`. `007` is not an integer, because its zeros would
+/// be lost.
 pub fn parse_integer_cell(cell: &str) -> Option<i64> {
     let number = parse_number(without_formula(trim_cell(cell)), None, true).ok()?;
     parse_integer(without_decimals(&number))

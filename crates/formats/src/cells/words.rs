@@ -28,7 +28,7 @@ pub struct ChoiceWord {
 /// [`whole_key`](petstore_domain::store_area::whole_key) has them, if nothing else is said.
 #[derive(Debug, Clone)]
 pub struct TableWords {
-    /// Whether `03/04` is a day in April for everybody who writes this language.
+    /// Whether `03/04` is a day in April in this language.
     pub day_first: bool,
     /// The names of months, with their numbers.
     pub months: Vec<(String, i8)>,

@@ -43,7 +43,7 @@ impl<W: Write> CsvWriter<W> {
         Self::with_header(writer, |name| name.into())
     }
 
-    /// Like [`Self::new`], but for a spreadsheet: see [`spreadsheet_writer`]. Changes names so that no spreadsheet reads
+    /// Returns a writer for a spreadsheet: see [`spreadsheet_writer`]. Changes names so that no spreadsheet reads
     /// them as formulas. Such a file is not for an import.
     pub fn for_spreadsheet(out: W, separator: Separator) -> io::Result<Self> {
         Self::with_header(spreadsheet_writer(out, separator)?, without_formulas)

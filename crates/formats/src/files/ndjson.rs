@@ -57,7 +57,7 @@ struct PetMembers<'a> {
     fields: Option<&'a RawValue>,
 }
 
-/// Returns a member that is present, also if it is `null`, which serde would read as an absent member.
+/// Returns a member that is present, even a `null`, which serde would read as an absent member.
 fn keep_null<'de: 'a, 'a, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'a RawValue>, D::Error> {
@@ -198,7 +198,7 @@ impl<'s> NdjsonRows<'s> {
     }
 }
 
-/// Returns the problem of a line that is no animal, with the position of the error in place of the line of the parser,
+/// Returns the problem of a line with an invalid animal, with the position of the error in place of the line of the parser,
 /// which is always 1.
 fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
     let text = error.to_string();

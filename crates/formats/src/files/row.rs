@@ -189,7 +189,7 @@ pub(super) fn invalid_category_id(text: &str) -> String {
     )
 }
 
-/// Returns the problem of a text that is no status.
+/// Returns the problem of an invalid status.
 pub(super) fn invalid_status(text: &str) -> String {
     let [first, second, third] = PetStatus::ALL;
     format!(
