@@ -318,6 +318,8 @@ texts! {
     /// Someone took a choice off a field while it was chosen.
     choice_removed(label: &str, chosen: &str) -> String;
     number_shortened(label: &str, typed: &str) -> String;
+    /// A cell has an error such as `#REF!`.
+    spreadsheet_error(cell: &str) -> String;
 
     // The list of animals, and its bar.
     any_status;
@@ -542,6 +544,8 @@ texts! {
     separator;
     /// A comma, a semicolon, a tab.
     separators: [&'static str; 3];
+    /// The rows above the headings, in quotes, which are no animals.
+    titles_left_out(titles: &str) -> String;
     column_ambiguous(heading: &str, one: &str, other: &str) -> String;
     column(heading: &str) -> String;
     chosen_twice(label: &str) -> String;

@@ -1,11 +1,21 @@
 //! Lists of words that people write in tables, in all languages, besides the labels that pages show. Words are separated by
-//! spaces, and headings by commas.
+//! spaces, and headings and phrases by commas.
 
 /// Words for yes.
 pub(super) const YES: &str = "yes y true t 1 x ja j wahr oui o vrai sí s verdadero";
 
 /// Words for no.
 pub(super) const NO: &str = "no n false f 0 nein falsch non faux falso";
+
+/// Words for a missing value, which count in every field apart from free texts. Points, spaces and slashes in them do not count.
+pub(super) const NO_VALUES: &str = "unknown,not known,not available,not applicable,no data,tbd,tba,\
+     k. A.,keine Angabe,keine Angaben,ohne Angabe,unbekannt,nicht bekannt,nicht vorhanden,\
+     n. c.,n. r.,n. d.,non communiqué,non renseigné,non disponible,inconnu,inconnue,\
+     s/d,sin datos,sin dato,no consta,no disponible,desconocido,desconocida";
+
+/// Words for none, which are a missing value, too, but can mean "no" where a field is for yes or no.
+pub(super) const NONE_VALUES: &str = "no chip,not chipped,keiner,keine,kein,ohne,kein Chip,ohne Chip,nicht gechippt,\
+     aucun,aucune,sans puce,non pucé,non pucée,ninguno,ninguna,sin chip";
 
 /// The names of the days of the week.
 pub(super) const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday \

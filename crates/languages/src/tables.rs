@@ -19,8 +19,8 @@ use super::{
     look::find_species,
     numbers_in,
     table_lists::{
-        AGE_FILLERS, ESTIMATES, MORE_HEADINGS, MORE_MONTHS, NO, OTHER_SPECIES, SEXES, SIZES,
-        WEEKDAYS, YES,
+        AGE_FILLERS, ESTIMATES, MORE_HEADINGS, MORE_MONTHS, NO, NO_VALUES, NONE_VALUES,
+        OTHER_SPECIES, SEXES, SIZES, WEEKDAYS, YES,
     },
 };
 
@@ -45,6 +45,8 @@ fn collect_words(language: Language) -> TableWords {
         weekdays: keys(WEEKDAYS),
         yes: keys(YES),
         no: keys(NO),
+        no_values: phrases(NO_VALUES),
+        none_values: phrases(NONE_VALUES),
         estimates: keys(ESTIMATES),
         age_units: age_units(language),
         age_fillers: keys(AGE_FILLERS),
@@ -68,6 +70,11 @@ pub fn spreadsheet_separator(language: Language) -> Separator {
 /// Returns the keys of words that are separated by spaces.
 fn keys(words: &str) -> Vec<String> {
     words.split_whitespace().map(whole_key).collect()
+}
+
+/// Returns the letters and digits of phrases that are separated by commas.
+fn phrases(list: &str) -> Vec<String> {
+    list.split(',').map(letters_and_digits).collect()
 }
 
 fn months() -> Vec<(String, i8)> {
@@ -192,7 +199,12 @@ mod tests {
             for (key, unit) in &words.age_units {
                 learn("age", key, &format!("{unit:?}"));
             }
-            for (list, keys) in [("yes", &words.yes), ("no", &words.no)] {
+            for (list, keys) in [
+                ("yes", &words.yes),
+                ("no", &words.no),
+                ("no value", &words.no_values),
+                ("none", &words.none_values),
+            ] {
                 for key in keys {
                     learn("boolean", key, list);
                 }

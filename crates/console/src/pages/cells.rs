@@ -28,11 +28,17 @@ pub(super) fn describe(problem: &CellProblem, field: &FieldDefinition, text: &st
         CellProblem::Number(ambiguous) => forms::ambiguous_number_message(text, ambiguous),
         CellProblem::Date(dates) => ambiguous_date_message(text, *dates),
         CellProblem::NoChoice => no_choice_message(field, text),
+        CellProblem::SpreadsheetError => spreadsheet_error_message(text),
         CellProblem::Shortened => {
             let readable_text = markup::readable(text, markup::SHORT_LENGTH);
             texts().number_shortened(&super::values::label_of(field), &readable_text)
         }
     }
+}
+
+/// Returns the message that a cell has an error of a spreadsheet, such as `#REF!`, in place of a value.
+pub(super) fn spreadsheet_error_message(cell: &str) -> String {
+    texts().spreadsheet_error(&markup::readable(cell, markup::SHORT_LENGTH))
 }
 
 /// Returns the message that a text can mean two days, such as `03/04/2024` in English.

@@ -3,8 +3,8 @@
 use super::{
     column_meanings::column_choices,
     paste::{Line, PastedPet, PetTable},
-    pasted_columns::{Column, HEADINGS_INPUT},
-    pasted_text::SEPARATOR_INPUT,
+    pasted_columns::Column,
+    pasted_text::{HEADINGS_INPUT, NO_HEADINGS, SEPARATOR_INPUT},
     pet_schema::PetSchema,
     values,
 };
@@ -39,6 +39,7 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
         }
         (errors.summary())
         (pet_table.column_errors.summary())
+        @if !pet_table.titles.is_empty() { p { (texts().titles_left_out(&pet_table.titles)) } }
         @if remaining_count > 0 { p { (texts().first_lines(line_count, remaining_count)) } }
         @if wrong_count > 0 && !has_column_errors {
             div.problem role="alert" tabindex="-1" autofocus { (texts().wrong_lines(wrong_count)) }
@@ -91,7 +92,7 @@ fn hidden_input(name: &str, value: &str) -> Markup {
 }
 
 /// The values of [`HEADINGS_INPUT`]: the first line is an animal, or it has headings.
-const HEADINGS_VALUES: [&str; 2] = ["no", "yes"];
+const HEADINGS_VALUES: [&str; 2] = [NO_HEADINGS, "yes"];
 
 /// Returns the value of [`HEADINGS_INPUT`] for these lines.
 fn headings_value(pet_table: &PetTable) -> &'static str {

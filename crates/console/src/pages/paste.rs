@@ -4,7 +4,10 @@ use petstore_domain::{
     NewPet, PetStatus,
     store_area::{Category, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValues},
 };
-use petstore_formats::files::{Separator, TableRow};
+use petstore_formats::{
+    cells::is_spreadsheet_error,
+    files::{Separator, TableRow},
+};
 use petstore_languages::quoted;
 
 use super::{
@@ -30,6 +33,8 @@ pub(super) struct PetTable {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
     pub(super) separator: Separator,
+    /// The rows above the headings that are titles and no animals, each in quotes.
+    pub(super) titles: String,
     /// The first [`MAX_LINES`] lines with animals.
     pub(super) lines: Vec<Line>,
     /// The number of further lines, which the next form has.
@@ -103,12 +108,22 @@ pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> Pe
     PetTable {
         has_headings,
         separator: text.separator(),
+        titles: titles_in_quotes(text),
         remaining_count: text.row_count().saturating_sub(shown_row_count),
         remaining_text: text.text_after_first_lines(has_headings, sheet.pet_rows),
         lines,
         columns,
         column_errors,
     }
+}
+
+/// Returns the titles above the headings, each in quotes: `"Our animals", "November"`.
+fn titles_in_quotes(text: &PastedText) -> String {
+    let mut titles = Vec::new();
+    for title in text.titles() {
+        titles.push(quoted(&markup::readable(title, SHORT_LENGTH)));
+    }
+    titles.join(", ")
 }
 
 /// Returns the field that the cells of a column are values of.
@@ -173,6 +188,8 @@ fn form_from_cells(
                 .cells
                 .read(field, cell)
                 .map_err(|problem| cells::describe(&problem, field, cell))
+        } else if is_spreadsheet_error(cell) {
+            Err(cells::spreadsheet_error_message(cell))
         } else {
             Ok(cell.clone())
         };

@@ -5,16 +5,13 @@ use petstore_formats::files::TableRow;
 
 use super::{
     column_meanings::{ColumnMeanings, MEMBERS, column_choices},
-    pasted_text::PastedText,
+    pasted_text::{HEADINGS_INPUT, PastedText},
     values,
 };
 use crate::prelude::*;
 
 /// The prefix of the name of the input for a column, before its number from 1.
 pub(super) const COLUMN_INPUT_PREFIX: &str = "column-";
-
-/// The name of the input that says whether the first line has headings.
-pub(super) const HEADINGS_INPUT: &str = "headings";
 
 /// A column of pasted lines.
 pub(super) struct Column {

@@ -22,6 +22,12 @@ const LIMITS: TableLimits = TableLimits {
 /// The name of the input that chooses the separator.
 pub(super) const SEPARATOR_INPUT: &str = "separator";
 
+/// The name of the input that says whether the first line has headings.
+pub(super) const HEADINGS_INPUT: &str = "headings";
+
+/// The value of [`HEADINGS_INPUT`] with which the first line is an animal.
+pub(super) const NO_HEADINGS: &str = "no";
+
 /// The characters at the end of a line.
 pub(super) const LINE_END: [char; 2] = ['\r', '\n'];
 
@@ -38,11 +44,12 @@ impl PastedText {
         let shared_text = Arc::clone(&text);
         let chosen_separator = form.raw(SEPARATOR_INPUT).parse().ok();
         let fields = desk.store().fields().await?;
+        let has_no_headings = form.raw(HEADINGS_INPUT) == NO_HEADINGS;
         let known_headings = KnownHeadings::new(fields.all(), table_words(language()));
         let heavy_work = &desk.visit.console.heavy_work;
         let table = heavy_work
             .run(Reader::Known, move || {
-                let is_heading = |cell: &str| known_headings.is_known(cell);
+                let is_heading = |cell: &str| !has_no_headings && known_headings.is_known(cell);
                 read_table(&shared_text, LIMITS, chosen_separator, &is_heading)
             })
             .await?;
@@ -62,6 +69,14 @@ impl PastedText {
         match &self.table {
             Ok(table) => table.row_count,
             Err(_) => 0,
+        }
+    }
+
+    /// Returns the content of each row above the headings that is a title.
+    pub(super) fn titles(&self) -> &[String] {
+        match &self.table {
+            Ok(table) => &table.titles,
+            Err(_) => &[],
         }
     }
 

@@ -235,3 +235,27 @@ async fn a_member_reads_tables_and_types_days_of_birth_in_the_own_language() {
         );
     }
 }
+
+#[tokio::test]
+async fn titles_above_the_headings_are_no_animals_and_the_preview_names_them() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines =
+        "Our animals\t\t\nAs of today\n\nname\tcategory\tmicrochip\nRex\tDogs\t-\nMax\tDogs\t?";
+    let page = preview(&mut clerk, lines).await.expect(200);
+    assert_eq!(rows(&page).len(), 2, "{page:?}");
+    let titles = "Left out above the headings: “Our animals”, “As of today”";
+    assert!(page.text.contains(titles), "{page:?}");
+    // Somebody who says that the first line is an animal gets a line for each of them.
+    let form = [("lines", lines), ("headings", "no")];
+    let page = clerk.post("/add/preview", &form).await.expect(422);
+    assert_eq!(rows(&page).len(), 5, "{page:?}");
+
+    let form = [("lines", lines)];
+    clerk.post("/add/many", &form).await.expect(303);
+    assert_eq!(pets(&shop).await.len(), 2);
+    let lines = "name\tcategory\nRex\t#REF!";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    let problem = "Category: #REF! is an error of the spreadsheet, not a value.";
+    assert!(page.text.contains(problem), "{page:?}");
+}

@@ -47,6 +47,42 @@ pub(super) fn parse_month_or_year(text: &str, words: &TableWords) -> Option<Date
     }
 }
 
+/// Returns both meanings of a month with two digits, if the text is one: `Mar-24` can be 24 March, or March 2024. Excel shows
+/// `3/24` and `March 2024` so. The meanings are the last such day before `today`, and the first day of the month.
+///
+/// Two digits that no month has as a day, as in `Mar-99`, mean only a year.
+pub(super) fn month_with_digits(
+    text: &str,
+    today: Date,
+    words: &TableWords,
+) -> Option<MonthWithDigits> {
+    let text = text.trim().to_lowercase();
+    let [month_name, digits] = *date_parts(&text) else {
+        return None;
+    };
+    month(month_name, words)?;
+    if digits.len() != 2 || !is_digits(digits) {
+        return None;
+    }
+    let first_of_month = date(&full_year(digits), month_name, "1", words)?;
+    let day_in = |year: i16| date(&year.to_string(), month_name, digits, words);
+    let day = day_in(today.year())
+        .filter(|day| *day <= today)
+        .or_else(|| day_in(today.year() - 1));
+    match day {
+        Some(day) => Some(MonthWithDigits::Ambiguous([day, first_of_month])),
+        None => Some(MonthWithDigits::Month(first_of_month)),
+    }
+}
+
+/// The meanings of a month with two digits.
+pub(super) enum MonthWithDigits {
+    /// The first day of a month, because no day has these digits.
+    Month(Date),
+    /// A day of an unknown year, and the first day of a month.
+    Ambiguous([Date; 2]),
+}
+
 /// Returns the parts of a day that have a meaning: `25`, `märz` and `2024` of `25. märz 2024`.
 fn date_parts(day: &str) -> Vec<&str> {
     day.split(|character: char| character.is_whitespace() || ".,/-".contains(character))

@@ -5,6 +5,7 @@
 
 mod ages;
 mod dates;
+mod no_value;
 mod numbers;
 mod words;
 
@@ -13,19 +14,15 @@ use petstore_domain::{
     store_area::{
         Currency, FieldDefinition, FieldKind, is_shortened_number, search_key, whole_key,
     },
-    text::{comparison_key, parse_integer},
+    text::parse_integer,
 };
 
+use self::dates::MonthWithDigits;
 pub use self::{
+    no_value::is_spreadsheet_error,
     numbers::{AmbiguousNumber, parse_number},
     words::{AgeUnit, ChoiceWord, TableWords},
 };
-
-/// The texts that programs write for a missing value.
-const MISSING_VALUES: [&str; 8] = ["na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"];
-
-/// The signs that people write for a missing value.
-const DASHES: [&str; 3] = ["-", "–", "—"];
 
 /// A reader of cells.
 #[derive(Debug, Clone, Copy)]
@@ -49,22 +46,42 @@ pub enum CellProblem {
     NoChoice,
     /// A number in a unique field that a spreadsheet has shortened.
     Shortened,
+    /// An error of a spreadsheet in place of a value, such as `#REF!`.
+    SpreadsheetError,
 }
 
 impl CellReader<'_> {
     /// Returns the text in a cell of a table as the store writes the value; empty if the cell says that there is none.
     ///
-    /// See [`Self::normalize`] for texts that are not values, and for the errors.
+    /// In a field for free text, `N/A` and `-` are text like any other. See [`Self::normalize`] for texts that are not values,
+    /// and for the other errors.
+    ///
+    /// # Errors
+    ///
+    /// An error of a spreadsheet, such as `#REF!`.
     pub fn read(&self, field: &FieldDefinition, cell: &str) -> Result<String, CellProblem> {
         let cell = trim_cell(cell);
-        if has_words_of_programs(field.kind) && !is_choice(field, cell) {
-            let cell = without_formula(cell);
-            if is_missing(field.kind, cell) {
-                return Ok(String::new());
-            }
+        if self.is_choice(field, cell) {
             return self.normalize(field, cell);
         }
-        self.normalize(field, cell)
+        if is_spreadsheet_error(cell) {
+            return Err(CellProblem::SpreadsheetError);
+        }
+        if is_free_text(field) {
+            return self.normalize(field, cell);
+        }
+        let content = without_formula(cell);
+        if no_value::is_missing(field.kind, content, self.words) {
+            return Ok(String::new());
+        }
+        // The keys of unique texts have no regard to formulas, and the text stays as it is.
+        let is_text = matches!(field.kind, FieldKind::Text);
+        self.normalize(field, if is_text { cell } else { content })
+    }
+
+    /// Whether a cell is a choice of a field, by its value, its label, or a usual word.
+    fn is_choice(&self, field: &FieldDefinition, cell: &str) -> bool {
+        field.kind == FieldKind::Choice && self.choice(field, cell).is_ok()
     }
 
     /// Returns a typed text as the store writes the value of a field.
@@ -124,7 +141,7 @@ impl CellReader<'_> {
     /// Returns a day in the form that the store has, and any other text as it is. A day of birth can also be a year, a month or
     /// an age.
     fn date(&self, field: &FieldDefinition, text: &str) -> Result<String, CellProblem> {
-        let date = dates::parse_date(text, self.words).map_err(CellProblem::Date)?;
+        let date = self.parse_date(text)?;
         let date = match date {
             None if field.is_birth() => self.estimated_birth(text)?,
             date => date,
@@ -132,14 +149,32 @@ impl CellReader<'_> {
         Ok(date.map_or_else(|| text.to_owned(), |date| date.to_string()))
     }
 
-    /// Returns the day of birth that an estimate means: `ca. 2019`, `05/2019` or `3 years`.
+    /// Parses a day with its year. A month with two digits, such as `Mar-24`, has two meanings.
+    fn parse_date(&self, text: &str) -> Result<Option<Date>, CellProblem> {
+        let date = dates::parse_date(text, self.words).map_err(CellProblem::Date)?;
+        if date.is_some() {
+            return Ok(date);
+        }
+        match dates::month_with_digits(text, self.today, self.words) {
+            Some(MonthWithDigits::Ambiguous(meanings)) => Err(CellProblem::Date(meanings)),
+            Some(MonthWithDigits::Month(_)) | None => Ok(None),
+        }
+    }
+
+    /// Returns the day of birth that an estimate means: `ca. 2019`, `05/2019`, `Mai 99` or `3 years`.
     fn estimated_birth(&self, text: &str) -> Result<Option<Date>, CellProblem> {
         let key = whole_key(text);
         let estimate = ages::without_estimate(&key, self.words);
-        let date = dates::parse_date(estimate, self.words).map_err(CellProblem::Date)?;
-        Ok(date
-            .or_else(|| dates::parse_month_or_year(estimate, self.words))
-            .or_else(|| self.birth_for_age(estimate)))
+        let date = self
+            .parse_date(estimate)?
+            .or_else(|| dates::parse_month_or_year(estimate, self.words));
+        if date.is_some() {
+            return Ok(date);
+        }
+        match dates::month_with_digits(estimate, self.today, self.words) {
+            Some(MonthWithDigits::Month(month)) => Ok(Some(month)),
+            Some(MonthWithDigits::Ambiguous(_)) | None => Ok(self.birth_for_age(estimate)),
+        }
     }
 
     /// Returns the choice with this value or label, or the choice of a new store for which this word stands in any language.
@@ -240,17 +275,11 @@ fn without_decimals(number: &str) -> &str {
     }
 }
 
-/// Whether programs write words of their own in cells of this kind, such as `NA` for a missing value. A text can have
-/// each word.
-fn has_words_of_programs(kind: FieldKind) -> bool {
-    !matches!(kind, FieldKind::Text | FieldKind::LongText)
-}
-
-fn is_choice(field: &FieldDefinition, cell: &str) -> bool {
-    field
-        .choices
-        .as_ref()
-        .is_some_and(|choices| choices.find_by_value_or_label(cell).is_some())
+/// Whether the values of a field are any text. In such a text, every word can be meant: `None` and `NA` are names.
+///
+/// A unique text, such as the number of a chip, names one animal, so a word for a missing value can only mean this.
+fn is_free_text(field: &FieldDefinition) -> bool {
+    matches!(field.kind, FieldKind::Text | FieldKind::LongText) && !field.is_unique
 }
 
 /// Returns the text of a formula that only keeps a spreadsheet from changing the text: `3` of `="3"`.
@@ -258,11 +287,4 @@ fn without_formula(cell: &str) -> &str {
     cell.strip_prefix("=\"")
         .and_then(|text| text.strip_suffix('"'))
         .unwrap_or(cell)
-}
-
-/// Whether a cell says that there is no value. In a column of numbers, a dash can also be zero: Excel shows it so.
-fn is_missing(kind: FieldKind, cell: &str) -> bool {
-    let is_number = matches!(kind, FieldKind::Integer | FieldKind::Decimal);
-    let is_dash = DASHES.contains(&cell);
-    (is_dash && !is_number) || MISSING_VALUES.contains(&&*comparison_key(cell))
 }

@@ -38,6 +38,10 @@ pub struct TableWords {
     pub yes: Vec<String>,
     /// The words for no.
     pub no: Vec<String>,
+    /// The words for a missing value, by [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
+    pub no_values: Vec<String>,
+    /// The words for none, such as `keiner`, which can also mean no, with the same keys as `no_values`.
+    pub none_values: Vec<String>,
     /// The words and signs for an estimate, such as `ca`.
     pub estimates: Vec<String>,
     /// The units of ages.

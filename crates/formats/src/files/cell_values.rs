@@ -44,10 +44,20 @@ fn describe(problem: &CellProblem, field: &FieldDefinition, cell: &str) -> Strin
         }) => {
             format!("{quoted_cell} can mean {whole} or {exact}; write {whole} or {exact_spelling}")
         }
+        CellProblem::SpreadsheetError => describe_spreadsheet_error(cell),
         CellProblem::Shortened => format!(
             "has a number that a spreadsheet has shortened, so that its last digits are lost: \
              {quoted_cell}; in the spreadsheet, format the column as a number without decimals, and save \
              the file again"
         ),
     }
+}
+
+/// Returns the problem of a cell with an error of a spreadsheet.
+pub(super) fn describe_spreadsheet_error(cell: &str) -> String {
+    format!(
+        "has an error of the spreadsheet in place of a value: {}; correct its formula, widen the column if it shows #### \
+         there, or empty the cell, and save the file again",
+        quote_beginning(cell)
+    )
 }

@@ -227,6 +227,10 @@ impl Rows for CsvRows<'_> {
         }
     }
 
+    fn titles(&self) -> &[String] {
+        &self.start.titles
+    }
+
     fn needs_species_categories(&self) -> bool {
         let species_column = self.columns.species();
         species_column.is_some()

@@ -9,7 +9,7 @@ use petstore_domain::{
 };
 
 use super::{
-    cell_values::parse_value,
+    cell_values::{describe_spreadsheet_error, parse_value},
     column_assignment::FieldColumn,
     header::{Columns, CsvOptions},
     row::{
@@ -18,7 +18,7 @@ use super::{
     },
 };
 use crate::{
-    cells::{parse_integer_cell, trim_cell},
+    cells::{is_spreadsheet_error, parse_integer_cell, trim_cell},
     json::members::importable,
 };
 
@@ -158,6 +158,17 @@ impl PetRecord<'_> {
             .ok_or_else(|| invalid_status(text))
     }
 
+    /// Whether a cell of a member has an error of a spreadsheet. The reader of cells checks the cells of fields, because a
+    /// choice can have such a name. A file with ids is a copy of a catalogue, whose names stay as they are.
+    fn has_spreadsheet_error(&self, column: usize, text: &str) -> bool {
+        let is_field = self
+            .columns
+            .fields
+            .iter()
+            .any(|field| field.position == column);
+        !is_field && self.columns.id.is_none() && is_spreadsheet_error(trim_cell(text))
+    }
+
     /// Returns the value in a cell of the record, which `parse` returns. See [`InvalidRow::take`] for its problem.
     fn read_cell<T: Default>(
         &self,
@@ -167,6 +178,9 @@ impl PetRecord<'_> {
     ) -> T {
         let bytes = self.record.get(column).unwrap_or_default();
         let value = match str::from_utf8(bytes) {
+            Ok(text) if self.has_spreadsheet_error(column, text) => {
+                Err(describe_spreadsheet_error(text))
+            }
             Ok(text) => parse(text),
             Err(_) => Err(NOT_UTF8.to_owned()),
         };
@@ -176,7 +190,7 @@ impl PetRecord<'_> {
     }
 }
 
-/// The problem of a text in another encoding. Excel saves `CSV` in that of Windows.
+/// The problem of a text in another encoding. Excel saves `CSV` in the encoding of Windows.
 pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
 
 fn parse_id(text: &str) -> Result<PetId, String> {

@@ -147,6 +147,11 @@ pub trait Rows {
         None
     }
 
+    /// Returns the rows above the header that are titles, such as the name of a list.
+    fn titles(&self) -> &[String] {
+        &[]
+    }
+
     /// Whether the species of animals can decide their categories.
     fn needs_species_categories(&self) -> bool {
         false

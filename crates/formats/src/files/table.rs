@@ -15,6 +15,8 @@ pub struct Table {
     pub row_count: usize,
     /// The character between the cells.
     pub separator: Separator,
+    /// The content of each row above the headings that is a title, such as the name of a list.
+    pub titles: Vec<String>,
 }
 
 /// Reads the rows of a pasted text. All of the text is read, but only the rows and cells that `limits` allow are kept.
@@ -28,11 +30,12 @@ pub fn read_table(
     is_heading: &dyn Fn(&str) -> bool,
 ) -> Result<Table, TableProblem> {
     let start = find_start(text, chosen, is_heading);
-    let mut reader = TableReader::new(text, start);
+    let mut reader = TableReader::new(text, &start);
     let mut table = Table {
         rows: Vec::new(),
         row_count: 0,
         separator: start.separator,
+        titles: start.titles,
     };
 
     while let Some(row) = reader.read_row(limits.columns)? {

@@ -46,14 +46,16 @@ pub enum TableProblem {
 }
 
 /// The beginning of a table: its separator, and the place of its first row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TableStart {
     /// The separator of the cells.
     pub(super) separator: Separator,
-    /// The position of the first row, in bytes: after a byte order mark, and after a line such as `sep=;`.
+    /// The position of the first row, in bytes: after a byte order mark, after a line such as `sep=;`, and after titles.
     pub(super) position: usize,
     /// The number of the line of the first row, from 1.
     pub(super) line: usize,
+    /// The content of each row above the headings that is a title.
+    pub(super) titles: Vec<String>,
 }
 
 /// Returns the first rows of a text with this separator, up to one that has wrong quotes.
@@ -62,8 +64,9 @@ pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -
         separator,
         position: 0,
         line: 1,
+        titles: Vec::new(),
     };
-    let mut reader = TableReader::new(text, start);
+    let mut reader = TableReader::new(text, &start);
     let mut rows = Vec::new();
     while rows.len() < limits.rows {
         match reader.read_row(limits.columns) {
@@ -78,7 +81,24 @@ pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -
 impl TableRow {
     /// Whether no cell has content.
     pub(super) fn is_empty(&self) -> bool {
-        self.cells.iter().all(String::is_empty) && !self.has_more_cells
+        self.filled_count() == 0 && !self.has_more_cells
+    }
+
+    /// Returns the number of cells with content, among those that are kept.
+    pub(super) fn filled_count(&self) -> usize {
+        self.cells.iter().filter(|cell| !cell.is_empty()).count()
+    }
+
+    /// Returns the cells with content as one text.
+    pub(super) fn content(&self) -> String {
+        let mut content = String::new();
+        for cell in self.cells.iter().filter(|cell| !cell.is_empty()) {
+            if !content.is_empty() {
+                content.push(' ');
+            }
+            content.push_str(cell);
+        }
+        content
     }
 }
 
@@ -102,7 +122,7 @@ pub(super) struct TableReader<'t> {
 }
 
 impl<'t> TableReader<'t> {
-    pub(super) fn new(text: &'t str, start: TableStart) -> Self {
+    pub(super) fn new(text: &'t str, start: &TableStart) -> Self {
         Self {
             text,
             separator: start.separator.byte(),

@@ -98,6 +98,46 @@ fn the_separator_is_the_one_that_makes_a_table_of_the_text() {
 }
 
 #[test]
+fn rows_above_the_headings_are_titles_if_they_have_fewer_cells() {
+    let known = |heading: &str| ["Name", "Rasse", "Alter"].contains(&heading);
+    for (text, first_line, titles) in [
+        (
+            "Unsere Tiere;;\nStand: heute;;\n\nName;Rasse;Alter\nRex;Mops;3",
+            4,
+            vec!["Unsere Tiere", "Stand: heute"],
+        ),
+        (
+            "Tiere, Hunde\nName;Rasse\nRex;Mops",
+            2,
+            vec!["Tiere, Hunde"],
+        ),
+        ("Tiere\nName,Rasse\nRex,Mops", 2, vec!["Tiere"]),
+        ("\"Tiere\n2026\",\nName,Rasse\n", 3, vec!["Tiere\n2026"]),
+        (
+            "Stand\theute\t\nName\tRasse\tFarbe\n",
+            2,
+            vec!["Stand heute"],
+        ),
+        ("sep=;\nTiere;\nName;Rasse\n", 3, vec!["Tiere"]),
+        ("\u{FEFF}Tiere;\nName;Rasse\n", 2, vec!["Tiere"]),
+        ("Name\tRasse\nRex\tMops", 1, vec![]),
+        // As many cells as there are headings, or only one known heading: an animal.
+        ("Rex\tMops\nName\tRasse\n", 1, vec![]),
+        ("Tiere\t\nName\tFarbe\nRex\tbraun", 1, vec![]),
+        ("Tiere\t\nRex\tMops\n", 1, vec![]),
+    ] {
+        let table = read_table(text, LIMITS, None, &known).unwrap();
+        assert_eq!(table.titles, titles, "{text:?}");
+        assert_eq!(table.rows[0].line, first_line, "{text:?}");
+        let first_cell = &table.rows[0].cells[0];
+        assert!(text[table.rows[0].start..].starts_with(&**first_cell));
+    }
+    let many_lines = "Tiere;\n".repeat(11) + "Name;Rasse\n";
+    let table = read_table(&many_lines, LIMITS, None, &known).unwrap();
+    assert_eq!(table.rows[0].line, 1);
+}
+
+#[test]
 fn a_quoted_cell_that_can_be_several_rows_is_ambiguous() {
     for (text, is_ambiguous) in [
         ("A\t\"Shy\nB\tLoud\"", true),
@@ -129,6 +169,7 @@ fn a_text_without_content_has_no_row() {
                 rows: Vec::new(),
                 row_count: 0,
                 separator: table.separator,
+                titles: Vec::new(),
             },
             "{text:?}"
         );

@@ -24,6 +24,13 @@ fn field(name: &str, kind: FieldKind, choices: &[&str]) -> FieldDefinition {
     }
 }
 
+fn unique(name: &str, kind: FieldKind) -> FieldDefinition {
+    FieldDefinition {
+        is_unique: true,
+        ..field(name, kind, &[])
+    }
+}
+
 fn read(language: Language, field: &FieldDefinition, cell: &str) -> Result<String, CellProblem> {
     let euro = Currency::new("EUR");
     let reader = CellReader {
@@ -86,7 +93,9 @@ fn a_day_is_read_as_people_and_programs_write_it() {
             ("", ""),
             ("NA", ""),
             ("NaT", ""),
-            ("#N/A", ""),
+            ("k. A.", ""),
+            ("?", ""),
+            ("Unbekannt", ""),
             // Not days. They stay, and are invalid.
             ("3 jui 2024", "3 jui 2024"),
             ("31.02.2024", "31.02.2024"),
@@ -152,13 +161,109 @@ fn a_day_of_birth_can_be_a_year_a_month_or_an_age() {
             ("900 years", "900 years"),
             ("ca.", "ca."),
             ("19", "19"),
-            ("Mai 19", "Mai 19"),
+            // No May has 99 days.
+            ("Mai 99", "1999-05-01"),
+            ("ca. May-99", "1999-05-01"),
         ],
     );
     // A short unit has a meaning only in its language.
     assert_eq!(read(German, &born, "3 J.").as_deref(), Ok("2023-11-28"));
     assert_eq!(read(French, &born, "3 j.").as_deref(), Ok("3 j."));
     assert_eq!(read(English, &born, "2y 3mo").as_deref(), Ok("2024-08-28"));
+}
+
+#[test]
+fn a_month_with_two_digits_can_be_a_day_or_a_month() {
+    for name in ["born", "vaccinated"] {
+        let field = field(name, FieldKind::Date, &[]);
+        for (cell, day, month) in [
+            ("Mar-24", date(2026, 3, 24), date(2024, 3, 1)),
+            ("Mrz 24", date(2026, 3, 24), date(2024, 3, 1)),
+            ("mars-24", date(2026, 3, 24), date(2024, 3, 1)),
+            ("Mai 19", date(2026, 5, 19), date(2019, 5, 1)),
+            // The last 24 December was in the year before.
+            ("Dez. 24", date(2025, 12, 24), date(2024, 12, 1)),
+        ] {
+            for language in Language::ALL {
+                let value = read(language, &field, cell);
+                assert_eq!(value, Err(CellProblem::Date([day, month])), "{cell:?}");
+            }
+        }
+    }
+    let vaccinated = field("vaccinated", FieldKind::Date, &[]);
+    expect_in_each_language(&vaccinated, &[("Mai 99", "Mai 99")]);
+}
+
+#[test]
+fn an_error_of_a_spreadsheet_is_a_value_of_no_field() {
+    let fields = [
+        field("breed", FieldKind::Text, &[]),
+        field("description", FieldKind::LongText, &[]),
+        unique("microchip", FieldKind::Text),
+        field("weight", FieldKind::Integer, &[]),
+        field("price", FieldKind::Decimal, &[]),
+        field("born", FieldKind::Date, &[]),
+        field("neutered", FieldKind::Boolean, &[]),
+        field("sex", FieldKind::Choice, &["Female", "Male"]),
+    ];
+    let cells = "#REF! #BEZUG! #¡REF! #NAME? #NOM? #¿NOMBRE? #N/A #NV #VALUE! #WERT! #VALEUR! #¡VALOR! #DIV/0! #¡DIV/0! \
+                 #NUM! #ZAHL! #NOMBRE! #¡NUM! #NULL! #NUL! #¡NULO! #SPILL! #ÜBERLAUF! #überlauf! #ref! #ERROR! Err:502 \
+                 ### ########";
+    for cell in cells.split(' ') {
+        for field in &fields {
+            let name = field.name.as_str();
+            for cell in [cell, &format!(" {cell}\u{a0}")] {
+                let value = read(German, field, cell);
+                assert_eq!(value, Err(CellProblem::SpreadsheetError), "{cell} {name}");
+            }
+        }
+    }
+    for text in ["#", "##", "#1", "#REF", "REF!", "# A", "Err", "Err: 502"] {
+        expect_in_each_language(&fields[0], &[(text, text)]);
+    }
+    let field = field("code", FieldKind::Choice, &["#N/A"]);
+    expect_in_each_language(&field, &[("#n/a", "#N/A")]);
+}
+
+#[test]
+fn a_word_for_a_missing_value_is_one_unless_the_field_is_free_text() {
+    let words = "NA N/A n.a. NULL None nan - -- – — ? ??? ./. k.A. unbekannt unknown n.r. s/d";
+    let phrases = [
+        "k. A.",
+        "keine Angabe",
+        "non renseigné",
+        "sin datos",
+        "n. c.",
+    ];
+    let chip = unique("microchip", FieldKind::Text);
+    let number = unique("number", FieldKind::Integer);
+    let born = field("born", FieldKind::Date, &[]);
+    let neutered = field("neutered", FieldKind::Boolean, &[]);
+    let coat = field("coat", FieldKind::Choice, &["Short", "Long"]);
+    let free_texts = [
+        field("breed", FieldKind::Text, &[]),
+        field("description", FieldKind::LongText, &[]),
+    ];
+    for word in words.split(' ').chain(phrases) {
+        for field in [&chip, &born, &neutered, &coat] {
+            expect_in_each_language(field, &[(word, "")]);
+        }
+        // Excel shows zero as a dash.
+        let is_zero = ["-", "–", "—"].contains(&word);
+        let value = if is_zero { word } else { "" };
+        expect_in_each_language(&number, &[(word, value)]);
+        for field in &free_texts {
+            expect_in_each_language(field, &[(word, word)]);
+        }
+    }
+    for word in ["kein Chip", "ohne", "sans puce", "ninguno"] {
+        expect_in_each_language(&chip, &[(word, "")]);
+        // It can mean "no".
+        expect_in_each_language(&neutered, &[(word, word)]);
+    }
+    for text in ["0A12E34F", "K1", "-7", "None of them", "NA 7"] {
+        expect_in_each_language(&chip, &[(text, text)]);
+    }
 }
 
 #[test]

@@ -389,6 +389,11 @@ pub(crate) static TEXTS: Texts = Texts {
             "{label}: Excel hat die Zahl zu {typed} verkürzt, die letzten Ziffern fehlen. Markieren Sie in Excel die Spalte, wählen Sie „Zellen formatieren“, „Zahl“ mit 0 Dezimalstellen, und kopieren Sie sie noch einmal."
         )
     },
+    spreadsheet_error: |cell| {
+        format!(
+            "{cell} ist ein Fehler der Tabelle und kein Wert. Berichtigen Sie die Formel, verbreitern Sie die Spalte, wenn sie #### zeigt, oder leeren Sie die Zelle, und kopieren Sie sie noch einmal."
+        )
+    },
 
     // The list of animals, and its bar.
     any_status: "Im Bestand",
@@ -750,6 +755,7 @@ pub(crate) static TEXTS: Texts = Texts {
     first_line_is: ["ist ein Tier", "enthält die Überschriften"],
     separator: "Zwischen den Zellen steht",
     separators: ["ein Komma", "ein Semikolon", "ein Tabulator"],
+    titles_left_out: |titles| format!("Über den Überschriften weggelassen: {titles}"),
     column_ambiguous: |heading, one, other| {
         format!("„{heading}“ kann {one} oder {other} sein. Wählen Sie aus.")
     },

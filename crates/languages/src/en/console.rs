@@ -376,6 +376,11 @@ pub(crate) static TEXTS: Texts = Texts {
             "{label}: Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again."
         )
     },
+    spreadsheet_error: |cell| {
+        format!(
+            "{cell} is an error of the spreadsheet, not a value. Correct its formula, widen the column if it shows ####, or empty the cell, and copy it again."
+        )
+    },
 
     // The list of animals, and its bar.
     any_status: "In the store",
@@ -731,6 +736,7 @@ pub(crate) static TEXTS: Texts = Texts {
     first_line_is: ["is an animal", "has the headings"],
     separator: "The cells are separated by",
     separators: ["a comma", "a semicolon", "a tab"],
+    titles_left_out: |titles| format!("Left out above the headings: {titles}"),
     column_ambiguous: |heading, one, other| {
         format!("“{heading}” can be {one} or {other}. Choose which.")
     },

@@ -379,6 +379,11 @@ pub(crate) static TEXTS: Texts = Texts {
             "{label}: Excel ha abreviado el número a {typed} y faltan sus últimas cifras. En Excel, seleccione la columna, elija «Formato de celdas», «Número» con 0 decimales, y cópiela otra vez."
         )
     },
+    spreadsheet_error: |cell| {
+        format!(
+            "{cell} es un error de la hoja de cálculo y no un valor. Corrija la fórmula, ensanche la columna si muestra ####, o vacíe la celda, y cópiela otra vez."
+        )
+    },
 
     // The list of animals, and its bar.
     any_status: "Actuales",
@@ -741,6 +746,7 @@ pub(crate) static TEXTS: Texts = Texts {
     first_line_is: ["es un animal", "contiene los encabezados"],
     separator: "Las celdas están separadas por",
     separators: ["una coma", "un punto y coma", "un tabulador"],
+    titles_left_out: |titles| format!("Omitido encima de los encabezados: {titles}"),
     column_ambiguous: |heading, one, other| {
         format!("«{heading}» puede ser «{one}» o «{other}». Elija una de las dos.")
     },

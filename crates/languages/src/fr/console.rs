@@ -390,6 +390,11 @@ pub(crate) static TEXTS: Texts = Texts {
             "{label}\u{a0}: Excel a abrégé le nombre en {typed}, et ses derniers chiffres manquent. Dans Excel, sélectionnez la colonne, choisissez «\u{a0}Format de cellule\u{a0}», «\u{a0}Nombre\u{a0}» avec 0 décimale, puis copiez-la à nouveau."
         )
     },
+    spreadsheet_error: |cell| {
+        format!(
+            "{cell} est une erreur du tableur et non une valeur. Corrigez la formule, élargissez la colonne si elle affiche ####, ou videz la cellule, puis copiez-la à nouveau."
+        )
+    },
 
     // The list of animals, and its bar.
     any_status: "Présents",
@@ -770,6 +775,7 @@ pub(crate) static TEXTS: Texts = Texts {
     first_line_is: ["est un animal", "contient les titres"],
     separator: "Les cellules sont séparées par",
     separators: ["une virgule", "un point-virgule", "une tabulation"],
+    titles_left_out: |titles| format!("Laissé de côté au-dessus des en-têtes\u{a0}: {titles}"),
     column_ambiguous: |heading, one, other| {
         format!("«\u{a0}{heading}\u{a0}» peut être {one} ou {other}. Choisissez.")
     },

@@ -31,7 +31,7 @@ use petstore_store::{
 
 use self::{
     checked::{Checked, Taken, read_taken},
-    csv_args::CsvArgs,
+    csv_args::{CsvArgs, print_left_out},
     profile::set_profile,
     species::find_species_categories,
 };
@@ -260,9 +260,7 @@ impl Import {
             rows = self.read(source, format, &csv).with_context(not_imported)?;
         }
         drop(catalogue);
-        if let Some(left_out) = rows.ignored_columns() {
-            super::output::print_message(&format!("Columns that are left out: {left_out}."));
-        }
+        print_left_out(&*rows);
         let mut progress = Progress::of_bytes("Checking", source.length());
         let mut checked = Checked::new(ids, fields, csv, new_categories);
         while let Some(row) = rows.next().with_context(not_imported)? {

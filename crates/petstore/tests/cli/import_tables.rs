@@ -348,3 +348,29 @@ fn a_file_for_a_spreadsheet_opens_in_the_language_of_the_store() {
         );
     }
 }
+
+#[test]
+fn titles_above_the_headings_are_left_out_and_named_and_lines_keep_their_numbers() {
+    let here = directory();
+    let table = "Unsere Tiere;;\r\nStand: 28.11.2026;;\r\n\r\nName;Tierart;Chip\r\nRex;Hund;-\r\nLuna;Katze;-\r\n";
+    let done = import(here.path(), table, &[]).expect_success();
+    let titles =
+        "Rows above the header that are left out: \"Unsere Tiere\", \"Stand: 28.11.2026\".";
+    assert!(done.stderr.contains(titles), "{done:?}");
+    // No two animals share the dash, which is no chip.
+    let expected = [
+        r#"Rex (Dog): species "Dog""#,
+        r#"Luna (Cat): species "Cat""#,
+    ];
+    assert_eq!(animals(here.path()), expected);
+
+    let table = "Unsere Tiere;;\nName;Tierart;Chip\nRex;Hund;#NV\n";
+    let done = run_import(here.path(), table);
+    let problem = "line 3: Chip has an error of the spreadsheet in place of a value: \"#NV\"";
+    assert!(done.stderr.contains(problem), "{done:?}");
+}
+
+fn run_import(here: &Path, content: &str) -> Done {
+    fs::write(here.join("more.csv"), content).unwrap();
+    run(here, &["import", "more.csv"])
+}

@@ -5,10 +5,10 @@ use petstore_domain::{
     Clock, SystemClock,
     store_area::{FieldDefinition, Language, Profile},
 };
-use petstore_formats::files::{CsvOptions, Mapping, Separator};
+use petstore_formats::files::{CsvOptions, Mapping, Rows, Separator, quote_beginning};
 use petstore_languages::table_words;
 
-use crate::cli::{args::BadSetting, values};
+use crate::cli::{args::BadSetting, output::print_message, values};
 
 /// The meaning of the headings of a CSV file, and its separator.
 #[derive(Debug, Args)]
@@ -60,5 +60,23 @@ impl CsvArgs {
             currency: profile.currency.clone(),
             ..CsvOptions::new(fields.to_vec(), table_words(language), today)
         }
+    }
+}
+
+/// Says which rows above the header and which columns of a file are left out.
+pub(super) fn print_left_out(rows: &dyn Rows) {
+    let titles: Vec<String> = rows
+        .titles()
+        .iter()
+        .map(|title| quote_beginning(title))
+        .collect();
+    if !titles.is_empty() {
+        print_message(&format!(
+            "Rows above the header that are left out: {}.",
+            titles.join(", ")
+        ));
+    }
+    if let Some(columns) = rows.ignored_columns() {
+        print_message(&format!("Columns that are left out: {columns}."));
     }
 }

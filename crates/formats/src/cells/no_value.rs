@@ -1,0 +1,71 @@
+//! The cells that have no value: those that say so, and those in which a spreadsheet reports an error.
+
+use petstore_domain::store_area::{FieldKind, letters_and_digits};
+
+use super::words::TableWords;
+
+/// The errors of spreadsheets in English, German, French and Spanish, in capital letters. Excel, Numbers, Sheets and Calc
+/// write them in place of a value.
+#[rustfmt::skip]
+const SPREADSHEET_ERRORS: &[&str] = &[
+    "#N/A", "#NV", "#N/D",
+    "#REF!", "#BEZUG!", "#¡REF!",
+    "#NAME?", "#NOM?", "#¿NOMBRE?",
+    "#VALUE!", "#WERT!", "#VALEUR!", "#¡VALOR!",
+    "#DIV/0!", "#¡DIV/0!",
+    "#NUM!", "#ZAHL!", "#NOMBRE!", "#¡NUM!",
+    "#NULL!", "#NUL!", "#¡NULO!",
+    "#SPILL!", "#ÜBERLAUF!", "#PROPAGATION!", "#EPARS!", "#¡DESBORDAMIENTO!",
+    "#CALC!", "#KALK!", "#¡CALC!",
+    "#FIELD!", "#FELD!", "#CHAMP!", "#¡CAMPO!",
+    "#BLOCKED!", "#BLOCKIERT!", "#BLOQUE!", "#¡BLOQUEADO!",
+    "#CONNECT!", "#VERBINDEN!", "#CONNEXION!", "#¡CONECTAR!",
+    "#UNKNOWN!", "#UNBEKANNT!", "#INCONNU!", "#¡DESCONOCIDO!",
+    "#BUSY!", "#ERROR!", "#GETTING_DATA",
+];
+
+/// The texts that programs write for a missing value, as [`letters_and_digits`] has them: `na` for `NA`, `N/A` and `<NA>`.
+const MISSING_VALUES: [&str; 6] = ["na", "nan", "nat", "null", "none", "nil"];
+
+/// The signs that people write for a missing value, also several of them: `-`, `--`, `???`, `./.`.
+const SIGNS_FOR_NOTHING: &str = "-–—?.…/_";
+
+/// The dashes of a column of numbers in which Excel shows zero so.
+const DASHES: [&str; 3] = ["-", "–", "—"];
+
+/// Whether a cell has an error of a spreadsheet, such as `#REF!`, `#WERT!`, `Err:502`, or `####` for a value that is wider than
+/// its column.
+pub fn is_spreadsheet_error(cell: &str) -> bool {
+    if !cell.starts_with(['#', 'E']) {
+        return false;
+    }
+    let is_too_wide = cell.len() >= 3 && cell.bytes().all(|byte| byte == b'#');
+    is_too_wide || is_calc_error(cell) || SPREADSHEET_ERRORS.contains(&&*cell.to_uppercase())
+}
+
+/// Whether a cell has an error of Calc with a number: `Err:502`.
+fn is_calc_error(cell: &str) -> bool {
+    cell.strip_prefix("Err:")
+        .is_some_and(|number| number.len() == 3 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a cell says that there is no value: `N/A`, `null`, `k. A.`, `unknown`, `-` or `?`.
+///
+/// In a column of numbers, a dash can also be zero, because Excel shows zero so.
+pub(super) fn is_missing(kind: FieldKind, cell: &str, words: &TableWords) -> bool {
+    let is_number = matches!(kind, FieldKind::Integer | FieldKind::Decimal);
+    if is_number && DASHES.contains(&cell) {
+        return false;
+    }
+    let has_only_signs = cell
+        .chars()
+        .all(|character| SIGNS_FOR_NOTHING.contains(character));
+    if has_only_signs {
+        return true;
+    }
+    let key = letters_and_digits(cell);
+    let can_mean_no = kind == FieldKind::Boolean;
+    MISSING_VALUES.contains(&&*key)
+        || words.no_values.contains(&key)
+        || (!can_mean_no && words.none_values.contains(&key))
+}
