@@ -132,11 +132,11 @@ impl Api {
 
     /// Returns all metrics, as a page for Prometheus.
     pub fn metrics(&self) -> String {
-        let mut page = Exposition::default();
-        self.edge.expose(&mut page);
-        self.contract.expose(&mut page);
-        self.app.expose(&mut page);
-        page.finish()
+        let mut exposition = Exposition::default();
+        self.edge.expose(&mut exposition);
+        self.contract.expose(&mut exposition);
+        self.app.expose(&mut exposition);
+        exposition.finish()
     }
 }
 

@@ -89,8 +89,8 @@ impl Commands {
         clock::truncate_to_milliseconds(start.checked_add(self.reservation).unwrap_or(start))
     }
 
-    pub(super) fn expose(&self, page: &mut Exposition) {
-        self.metrics.expose(page, self.clock.machine().now());
+    pub(super) fn expose(&self, exposition: &mut Exposition) {
+        self.metrics.expose(exposition, self.clock.machine().now());
     }
 }
 

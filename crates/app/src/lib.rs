@@ -159,23 +159,23 @@ impl App {
     }
 
     /// Writes the metrics of all parts.
-    pub fn expose(&self, page: &mut Exposition) {
-        self.keys.expose(page);
-        self.store.expose(page);
-        self.commands.expose(page);
-        self.journal.expose(page);
-        self.sign_ins.expose(page);
-        page.number(
+    pub fn expose(&self, exposition: &mut Exposition) {
+        self.keys.expose(exposition);
+        self.store.expose(exposition);
+        self.commands.expose(exposition);
+        self.journal.expose(exposition);
+        self.sign_ins.expose(exposition);
+        exposition.number(
             "petstore_clock_confirmed",
             "Whether the clock agrees with the confirmed time; if not, nothing expires.",
             u8::from(self.confirmed_clock.doubt().is_none()),
         );
-        self.webhooks.registrar.metrics().expose(page);
-        self.photos.expose(page);
-        self.tasks.expose(page);
-        self.backups.expose(page);
+        self.webhooks.registrar.metrics().expose(exposition);
+        self.photos.expose(exposition);
+        self.tasks.expose(exposition);
+        self.backups.expose(exposition);
         let name = "petstore_build_info";
-        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
-        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+        exposition.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+        exposition.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
     }
 }

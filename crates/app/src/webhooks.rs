@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use petstore_domain::{
     StoredResponse, WriteContext,
-    store_area::{StoredWebhook, Webhook},
+    store_area::{StoredWebhook, Webhook, WebhookId},
 };
 use petstore_store::{Store, StoreError, WriteOutcome};
 
@@ -36,7 +36,7 @@ impl Webhooks {
     }
 
     /// Returns the webhook with this id, if there is one.
-    pub async fn find(&self, id: Option<i64>) -> Result<Option<StoredWebhook>, StoreError> {
+    pub async fn find(&self, id: Option<WebhookId>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         Ok(webhooks
             .into_iter()
@@ -47,7 +47,7 @@ impl Webhooks {
     /// if the webhook has one of these versions. A repetition gets its remembered response whatever the present state is.
     pub async fn change(
         &self,
-        id: Option<i64>,
+        id: Option<WebhookId>,
         versions: Option<&[i64]>,
         command: &WebhookCommand,
         context: WriteContext,

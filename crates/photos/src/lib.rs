@@ -272,11 +272,11 @@ impl Photos {
     }
 
     /// Writes the metrics.
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let admitted_pictures = ADMITTED_PICTURES - self.queue.available_permits();
         let help = "Pictures that wait or are decoded.";
-        page.number("petstore_photo_queue", help, admitted_pictures as u64);
-        self.metrics.expose(page);
+        exposition.number("petstore_photo_queue", help, admitted_pictures as u64);
+        self.metrics.expose(exposition);
     }
 }
 

@@ -153,7 +153,7 @@ impl Health for PostgresStore {
         std::future::pending().await
     }
 
-    fn expose(&self, page: &mut Exposition) {
-        self.runner.pool.expose(page);
+    fn expose(&self, exposition: &mut Exposition) {
+        self.runner.pool.expose(exposition);
     }
 }

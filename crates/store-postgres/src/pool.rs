@@ -198,7 +198,7 @@ impl Pool {
     }
 
     /// Writes the metrics.
-    pub(super) fn expose(&self, page: &mut Exposition) {
+    pub(super) fn expose(&self, exposition: &mut Exposition) {
         let managed::Status {
             max_size,
             size,
@@ -206,19 +206,19 @@ impl Pool {
             waiting,
         } = self.connections.status();
         let name = "db_client_connection_count";
-        page.begin(Kind::Gauge, name, "Connections to PostgreSQL.");
+        exposition.begin(Kind::Gauge, name, "Connections to PostgreSQL.");
         let used = size.saturating_sub(available);
-        page.sample(name, &[("db_client_connection_state", &"idle")], available);
-        page.sample(name, &[("db_client_connection_state", &"used")], used);
-        page.number(
+        exposition.sample(name, &[("db_client_connection_state", &"idle")], available);
+        exposition.sample(name, &[("db_client_connection_state", &"used")], used);
+        exposition.number(
             "db_client_connection_max",
             "How many there may be.",
             max_size,
         );
         let help = "Operations that wait for a connection.";
-        page.number("db_client_connection_pending_requests", help, waiting);
+        exposition.number("db_client_connection_pending_requests", help, waiting);
         let help = "Operations rejected with 503 because no connection became free.";
-        page.counter("db_client_connection_timeouts_total", help, &self.timeouts);
+        exposition.counter("db_client_connection_timeouts_total", help, &self.timeouts);
     }
 }
 

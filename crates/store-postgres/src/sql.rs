@@ -7,7 +7,7 @@ use petstore_domain::store_area::JournalState;
 use petstore_store::{
     admin::{
         Database, Parameters, RowVisitor, SharedValue, SlowRead, Sql, SqlFuture, StoreFuture,
-        Values, Work, plans::Plans,
+        Values, Work, WorkOutcome, plans::Plans,
     },
     drivers::postgres::Failure,
 };
@@ -68,14 +68,14 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-        show: RowVisitor<'t, Self>,
+        read_row: RowVisitor<'t, Self>,
     ) -> SqlFuture<'t, Self, ()> {
         async move {
             let statement = self.prepare_once(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
             let mut rows = pin!(self.query_raw(&statement, values).await?);
             while let Some(row) = rows.try_next().await? {
-                if show(&row)?.is_break() {
+                if read_row(&row)?.is_break() {
                     break;
                 }
             }
@@ -197,14 +197,14 @@ struct TokenWrite<W> {
 }
 
 impl<W> TokenWrite<W> {
-    /// Carries out `work` unless an earlier attempt has done it. Returns what `show` reads afterwards, or
+    /// Carries out `work` unless an earlier attempt has done it. Returns what `read_result` reads afterwards, or
     /// the refusal of `work`, which is rolled back.
     async fn attempt<T, R>(
         &self,
         connection: &mut Connection,
-        work: Work<Connection, W, Result<i64, R>>,
-        show: Work<Connection, i64, T>,
-    ) -> Result<Result<T, R>, Failure> {
+        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        read_result: Work<Connection, i64, T>,
+    ) -> Result<WorkOutcome<T, R>, Failure> {
         let transaction = Transaction::begin(connection, "BEGIN").await?;
         let claim: Parameters<'_> = &[&self.token];
         let claimed_rows = transaction.connection.execute(CLAIM_TOKEN, claim).await?;
@@ -213,16 +213,16 @@ impl<W> TokenWrite<W> {
             transaction.connection.number(READ_RESULT, claim).await?
         } else {
             match work(transaction.connection, &self.input).await {
-                Ok(Ok(number)) => {
+                Ok(WorkOutcome::Done(number)) => {
                     let result: Parameters<'_> = &[&self.token, &number.to_string()];
                     transaction.connection.execute(SAVE_RESULT, result).await?;
                     number
                 }
-                Ok(Err(refusal)) => {
+                Ok(WorkOutcome::Refused(refusal)) => {
                     transaction.roll_back().await?;
                     // The refusal may be due to the changes of another write.
                     connection.confirm().await?;
-                    return Ok(Err(refusal));
+                    return Ok(WorkOutcome::Refused(refusal));
                 }
                 Err(failure) if failure.is_duplicate(KEY_CONSTRAINT) => {
                     return Err(Failure::Raced);
@@ -231,9 +231,9 @@ impl<W> TokenWrite<W> {
             }
         };
 
-        let shown = show(transaction.connection, &number).await?;
+        let result = read_result(transaction.connection, &number).await?;
         transaction.commit().await?;
-        Ok(Ok(shown))
+        Ok(WorkOutcome::Done(result))
     }
 }
 
@@ -373,16 +373,16 @@ impl Database for PostgresStore {
     fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         input: W,
-        work: Work<Connection, W, Result<i64, R>>,
-        show: Work<Connection, i64, T>,
-    ) -> StoreFuture<'_, Result<T, R>> {
+        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        read_result: Work<Connection, i64, T>,
+    ) -> StoreFuture<'_, WorkOutcome<T, R>> {
         let write = TokenWrite {
             input,
             token: self.runner.draw_token(),
         };
         self.runner
             .run(Access::Write, write, move |connection, write| {
-                write.attempt(connection, work, show).boxed()
+                write.attempt(connection, work, read_result).boxed()
             })
             .boxed()
     }

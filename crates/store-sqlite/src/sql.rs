@@ -12,7 +12,7 @@ use petstore_domain::store_area::JournalState;
 use petstore_store::{
     admin::{
         Database, Parameter, Parameters, RowVisitor, SharedValue, SlowRead, Sql, SqlFuture,
-        StoreFuture, Values, Work, plans::Plans,
+        StoreFuture, Values, Work, WorkOutcome, plans::Plans,
     },
     columns::Columns,
 };
@@ -106,9 +106,9 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-        show: RowVisitor<'t, Self>,
+        read_row: RowVisitor<'t, Self>,
     ) -> SqlFuture<'t, Self, ()> {
-        future::ready(visit(self, sql, values, show)).boxed()
+        future::ready(visit(self, sql, values, read_row)).boxed()
     }
 
     fn rows<'t>(
@@ -156,17 +156,17 @@ fn borrow<'v>(values: &'v Values<'_>) -> Vec<&'v dyn Parameter> {
     values.iter().map(|value| &**value as _).collect()
 }
 
-/// Calls `show` with each row of a result, until it breaks.
+/// Calls `read_row` with each row of a result, until it breaks.
 pub(super) fn visit(
     connection: &Connection,
     sql: &str,
     values: Parameters<'_>,
-    mut show: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
+    mut read_row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
 ) -> rusqlite::Result<()> {
     let mut statement = prepare_with_values(connection, sql, values)?;
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
-        if show(row)?.is_break() {
+        if read_row(row)?.is_break() {
             break;
         }
     }
@@ -301,16 +301,17 @@ impl Database for SqliteStore {
     fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         input: W,
-        work: Work<Connection, W, Result<i64, R>>,
-        show: Work<Connection, i64, T>,
-    ) -> StoreFuture<'_, Result<T, R>> {
+        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        read_result: Work<Connection, i64, T>,
+    ) -> StoreFuture<'_, WorkOutcome<T, R>> {
         self.writer
             .write_unless_refused(move |connection| {
-                let id = match finish(work(connection, &input))? {
-                    Ok(id) => id,
-                    Err(refusal) => return Ok(Err(refusal)),
+                let number = match finish(work(connection, &input))? {
+                    WorkOutcome::Done(number) => number,
+                    WorkOutcome::Refused(refusal) => return Ok(WorkOutcome::Refused(refusal)),
                 };
-                finish(show(connection, &id)).map(Ok)
+                let result = finish(read_result(connection, &number))?;
+                Ok(WorkOutcome::Done(result))
             })
             .boxed()
     }

@@ -114,17 +114,17 @@ impl Health for SqliteStore {
         pending().await
     }
 
-    fn expose(&self, page: &mut Exposition) {
-        self.writer.expose(page);
+    fn expose(&self, exposition: &mut Exposition) {
+        self.writer.expose(exposition);
         let wal_size = self.wal_path.metadata().map_or(0, |wal| wal.len());
-        page.number(
+        exposition.number(
             "petstore_wal_size_bytes",
             "The size of the write-ahead log.",
             wal_size,
         );
         let help = "New and changed animals that a search reads one by one.";
         let unmerged_animals = self.unmerged_animals.load(Ordering::Relaxed);
-        page.number("petstore_search_unmerged_animals", help, unmerged_animals);
+        exposition.number("petstore_search_unmerged_animals", help, unmerged_animals);
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use petstore_observe::metrics::Exposition;
-use petstore_store::{StoreError, cause};
+use petstore_store::{StoreError, admin::WorkOutcome, cause};
 use rusqlite::ErrorCode;
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -144,11 +144,11 @@ impl Writer {
     /// Does the same as [`Writer::write`], and also undoes `work` if it refuses.
     pub(super) async fn write_unless_refused<T: Send + 'static, R: Send + 'static>(
         &self,
-        mut work: impl FnMut(&mut Connection) -> rusqlite::Result<Result<T, R>> + Send + 'static,
-    ) -> Result<Result<T, R>, StoreError> {
+        mut work: impl FnMut(&mut Connection) -> rusqlite::Result<WorkOutcome<T, R>> + Send + 'static,
+    ) -> Result<WorkOutcome<T, R>, StoreError> {
         self.enqueue(move |connection, newest| {
             newest.forget();
-            in_savepoint(connection, Result::is_ok, &mut work)
+            in_savepoint(connection, WorkOutcome::is_done, &mut work)
         })
         .await
     }
@@ -170,16 +170,16 @@ impl Writer {
     }
 
     /// Writes the metrics of the writer.
-    pub(super) fn expose(&self, page: &mut Exposition) {
+    pub(super) fn expose(&self, exposition: &mut Exposition) {
         let queue_length = self
             .queue
             .as_ref()
             .map_or(0, |queue| QUEUE_LENGTH - queue.capacity());
         let help = "Writes that wait for the writer.";
-        page.number("petstore_writer_queue_length", help, queue_length);
+        exposition.number("petstore_writer_queue_length", help, queue_length);
         let help = "How many writes may wait.";
-        page.number("petstore_writer_queue_limit", help, QUEUE_LENGTH);
-        self.metrics.expose(page);
+        exposition.number("petstore_writer_queue_limit", help, QUEUE_LENGTH);
+        self.metrics.expose(exposition);
     }
 
     /// Adds a write to the queue, and waits for its result.

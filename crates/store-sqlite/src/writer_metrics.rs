@@ -42,14 +42,14 @@ impl WriterMetrics {
         result
     }
 
-    pub(super) fn expose(&self, page: &mut Exposition) {
+    pub(super) fn expose(&self, exposition: &mut Exposition) {
         let help = "Writes rejected with 503 because the queue was full.";
-        page.counter("petstore_writer_refusals_total", help, &self.refusals);
+        exposition.counter("petstore_writer_refusals_total", help, &self.refusals);
         let help = "Writes per commit.";
-        page.histogram("petstore_writer_batch_size", help, &self.batch_sizes);
+        exposition.histogram("petstore_writer_batch_size", help, &self.batch_sizes);
         let help = "How long a commit took, including the wait for the disk.";
-        page.histogram("petstore_commit_duration_seconds", help, &self.commits);
+        exposition.histogram("petstore_commit_duration_seconds", help, &self.commits);
         let help = "Batches of writes that could not begin or commit.";
-        page.counter("petstore_commit_failures_total", help, &self.failures);
+        exposition.counter("petstore_commit_failures_total", help, &self.failures);
     }
 }

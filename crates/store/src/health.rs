@@ -15,5 +15,5 @@ pub trait Health: Send + Sync {
     async fn wait_for_end(&self) -> StoreError;
 
     /// Writes the store's metrics.
-    fn expose(&self, page: &mut Exposition);
+    fn expose(&self, exposition: &mut Exposition);
 }

@@ -9,7 +9,7 @@ macro_rules! double {
             use std::ops::RangeInclusive;
 
             use jiff::Timestamp;
-            use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookChange}};
+            use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookId, WebhookChange}};
             use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, Version, WriteOutcome, Webhooks};
 
             use $crate::methods;
@@ -56,17 +56,17 @@ macro_rules! double {
             }
             methods! { $double, Webhooks:
                 $how => list_webhooks() -> Vec<StoredWebhook>;
-                $how => draw_webhook_id() -> i64;
+                $how => draw_webhook_id() -> WebhookId;
                 $how => recall_request(request: IdempotentRequest) -> Option<WriteOutcome>;
                 $how => write_webhook(
                     change: WebhookChange, act: Option<Act>, response: StoredResponse, context: WriteContext
                 ) -> WriteOutcome;
                 $how => save_deliveries(updates: Vec<DeliveryUpdate>) -> Vec<bool>;
-                $how => waiting_messages(webhook: i64) -> Vec<WaitingMessage>;
+                $how => waiting_messages(webhook: WebhookId) -> Vec<WaitingMessage>;
                 $how => waiting_tests() -> Vec<TestMessage>;
                 $how => take_test(message_id: String) -> bool;
-                $how => list_attempts(webhook: i64, after: i64, limit: u32) -> Vec<(i64, Attempt)>;
-                $how => add_attempt(webhook: i64, attempt: Attempt) -> ();
+                $how => list_attempts(webhook: WebhookId, after: i64, limit: u32) -> Vec<(i64, Attempt)>;
+                $how => add_attempt(webhook: WebhookId, attempt: Attempt) -> ();
             }
             methods! { $double, Staff:
                 $how => list_staff() -> Vec<StaffMember>;

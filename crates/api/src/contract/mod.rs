@@ -53,12 +53,12 @@ impl Contract {
         }
     }
 
-    pub(crate) fn expose(&self, page: &mut Exposition) {
+    pub(crate) fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_first_pages_total";
         let help = "Requests for first pages, by whether the page was cached.";
-        page.begin(Kind::Counter, name, help);
+        exposition.begin(Kind::Counter, name, help);
         for (cache, counter) in [("hit", &self.hits), ("miss", &self.misses)] {
-            page.sample(name, &[("cache", &cache)], counter.get());
+            exposition.sample(name, &[("cache", &cache)], counter.get());
         }
     }
 }

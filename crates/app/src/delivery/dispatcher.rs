@@ -13,7 +13,7 @@ use std::{
 
 use petstore_domain::{
     Clock,
-    store_area::{Epoch, Lease},
+    store_area::{Epoch, Lease, WebhookId},
 };
 use petstore_observe::{metrics::WebhookMetrics, traces::Spans};
 use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
@@ -100,11 +100,11 @@ pub struct Dispatcher {
     /// The moment when the log last had new changes.
     log_grew_at: Option<Instant>,
     /// The endpoints whose lease this process has, by the ids of their webhooks.
-    leased: BTreeMap<i64, LeasedEndpoint>,
+    leased: BTreeMap<WebhookId, LeasedEndpoint>,
     /// The leases of other processes, by the ids of the webhooks.
-    foreign_leases: HashMap<i64, ForeignLease>,
+    foreign_leases: HashMap<WebhookId, ForeignLease>,
     /// The webhooks whose secret this process cannot read.
-    unreadable_webhooks: HashSet<i64>,
+    unreadable_webhooks: HashSet<WebhookId>,
     /// All attempts in flight.
     attempts: JoinSet<FinishedAttempt>,
     /// The attempts that ended, and whose outcomes are not noted yet.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use petstore_domain::store_area::{Epoch, JournalEntry, SubjectKind};
+use petstore_domain::store_area::{Epoch, JournalEntry, SubjectKind, WebhookId};
 use petstore_formats::json;
 use sha2::{Digest, Sha256};
 
@@ -10,10 +10,10 @@ use super::registrar::message_id;
 
 /// Returns the `webhook-id` of the message about a change. Every attempt of any process has the same id. A restored or
 /// copied database has another epoch, and so other ids.
-pub(super) fn change_message_id(epoch: Epoch, webhook: i64, seq: i64) -> String {
+pub(super) fn change_message_id(epoch: Epoch, webhook: WebhookId, seq: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(epoch.0);
-    hash.update(webhook.to_be_bytes());
+    hash.update(webhook.0.to_be_bytes());
     hash.update(seq.to_be_bytes());
     let hash = hash.finalize();
     message_id(&std::array::from_fn(|index| hash[index]))

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use petstore_domain::{Networks, store_area::TestMessage, text};
+use petstore_domain::{
+    Networks,
+    store_area::{TestMessage, WebhookId},
+    text,
+};
 use petstore_observe::metrics::WebhookMetrics;
 use rand::{Rng, rngs::StdRng};
 
@@ -48,7 +52,7 @@ impl Registrar {
     /// secret of a database: those that exist were encrypted with another file.
     pub fn new_secret(
         &self,
-        webhook: i64,
+        webhook: WebhookId,
         is_first: bool,
     ) -> Result<(Secret, Vec<u8>), VaultError> {
         let mut random = self.random.lock();
@@ -76,7 +80,7 @@ impl Registrar {
     }
 
     /// Returns a test message for a webhook. Nobody sends it yet.
-    pub fn new_test(&self, webhook: i64) -> TestMessage {
+    pub fn new_test(&self, webhook: WebhookId) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().fill_bytes(&mut bytes);
         TestMessage {
@@ -90,14 +94,14 @@ impl Registrar {
 const RESPONSE_SUBJECT: &str = "response";
 
 /// Returns the subject for which the secret of a webhook is encrypted.
-fn secret_subject(webhook: i64) -> String {
+fn secret_subject(webhook: WebhookId) -> String {
     format!("webhook {webhook}")
 }
 
 /// Decrypts the secret of a webhook.
 pub(super) fn open_secret(
     vault: &Vault,
-    webhook: i64,
+    webhook: WebhookId,
     sealed: &[u8],
 ) -> Result<Secret, VaultError> {
     let bytes = vault.open(&secret_subject(webhook), sealed)?;

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
     Actor, Clock, StoredResponse, WriteContext,
-    store_area::{Attempt, DisabledReason, StoredWebhook, TestMessage},
+    store_area::{Attempt, DisabledReason, StoredWebhook, TestMessage, WebhookId},
 };
 use petstore_observe::{
     log::chain,
@@ -71,7 +71,7 @@ impl SigningSecrets {
 /// message.
 pub(super) async fn record_test(
     store: &dyn Store,
-    webhook_id: i64,
+    webhook_id: WebhookId,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
     store.add_attempt(webhook_id, attempt.clone()).await?;
@@ -100,7 +100,7 @@ pub(super) async fn record_test(
     if outcome == WriteOutcome::Done {
         // An error, because nobody in the store asked for the end of the messages.
         error!(
-            webhook = webhook_id,
+            webhook = webhook_id.0,
             reason = reason.as_str(),
             "a webhook is disabled"
         );
@@ -110,7 +110,7 @@ pub(super) async fn record_test(
 
 /// A message that is being sent.
 pub(super) struct OutgoingMessage {
-    pub(super) webhook: i64,
+    pub(super) webhook: WebhookId,
     /// The number of the lease with which the process sends the message; 0 for a test.
     pub(super) generation: u64,
     /// The number of the change; `None` for a test.
@@ -124,7 +124,7 @@ pub(super) struct OutgoingMessage {
 
 /// An attempt that has ended.
 pub(super) struct FinishedAttempt {
-    pub(super) webhook: i64,
+    pub(super) webhook: WebhookId,
     /// The number of the lease with which the message was sent; 0 for a test.
     pub(super) generation: u64,
     /// The number of the change; `None` for a test.

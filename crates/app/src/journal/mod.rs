@@ -154,18 +154,18 @@ impl Journal {
         self.recent.send_modify(Recent::end_all);
     }
 
-    pub(super) fn expose(&self, page: &mut Exposition) {
+    pub(super) fn expose(&self, exposition: &mut Exposition) {
         let help = "Streams of changes, and requests that wait for a change.";
-        page.number(
+        exposition.number(
             "petstore_feed_followers",
             help,
             self.recent.receiver_count(),
         );
         let JournalMetrics { sent, delay } = &*self.metrics;
         let help = "Changes that were sent to clients.";
-        page.counter("petstore_feed_changes_sent_total", help, sent);
-        self.streams.expose(page);
+        exposition.counter("petstore_feed_changes_sent_total", help, sent);
+        self.streams.expose(exposition);
         let help = "From a change to its arrival at the followers of this process.";
-        page.histogram("petstore_feed_delay_seconds", help, delay);
+        exposition.histogram("petstore_feed_delay_seconds", help, delay);
     }
 }

@@ -105,15 +105,15 @@ impl Streams {
         })
     }
 
-    pub(super) fn expose(&self, page: &mut Exposition) {
+    pub(super) fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_feed_streams_ended_total";
-        page.begin(
+        exposition.begin(
             Kind::Counter,
             name,
             "Streams of changes that the service ended, by cause.",
         );
         for (cause, counter) in CAUSES.iter().zip(&self.ended) {
-            page.sample(name, &[("cause", cause)], counter.get());
+            exposition.sample(name, &[("cause", cause)], counter.get());
         }
     }
 

@@ -248,7 +248,7 @@ impl KeyRing {
 
     /// Writes the metrics of each key. Only keys that exist in the store are counted, so their
     /// number is bounded.
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let known = self.known.read();
         let mut calls: Vec<(KeyId, u64)> = known
             .values()
@@ -258,13 +258,13 @@ impl KeyRing {
         drop(known);
         calls.sort_unstable();
         let name = "petstore_deprecated_calls_total";
-        page.begin(
+        exposition.begin(
             Kind::Counter,
             name,
             "Calls of the deprecated operation, by key.",
         );
         for (id, calls) in calls {
-            page.sample(name, &[("operation", &"getPet"), ("key_id", &id)], calls);
+            exposition.sample(name, &[("operation", &"getPet"), ("key_id", &id)], calls);
         }
     }
 

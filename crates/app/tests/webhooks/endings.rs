@@ -12,7 +12,7 @@ use std::{
 use jiff::SignedDuration;
 use petstore_domain::{
     Clock,
-    store_area::{DeliveryUpdate, DisabledReason, Lease, RestartPoint, WaitingMessage},
+    store_area::{DeliveryUpdate, DisabledReason, Lease, RestartPoint, WaitingMessage, WebhookId},
 };
 
 use super::{
@@ -337,7 +337,7 @@ async fn what_waits_or_was_delivered_before_it_is_not_sent_again_when_the_log_is
 }
 
 /// Takes the lease of a webhook, which nobody has, and gives it back.
-fn nothing(webhook: i64) -> DeliveryUpdate {
+fn nothing(webhook: WebhookId) -> DeliveryUpdate {
     DeliveryUpdate {
         webhook,
         seen_lease: Lease::default(),

@@ -3,6 +3,7 @@
 use std::{fs, time::Duration};
 
 use petstore_app::delivery::ATTEMPT_TIMEOUT;
+use petstore_domain::store_area::WebhookId;
 
 use super::{
     receiver::Receiver,
@@ -17,12 +18,14 @@ async fn a_process_that_cannot_read_a_secret_leaves_the_webhook_to_one_that_can(
     // Three other machines: without a key file, with another one, and with a copy.
     let folder = shop.folder.path().to_owned();
     let path = |name: &str| folder.join(name);
-    registrar(path("other"), 2).new_secret(1, true).unwrap();
+    registrar(path("other"), 2)
+        .new_secret(WebhookId(1), true)
+        .unwrap();
     let other = registrar(path("other"), 2);
     let mut without = shop.dispatcher_with(&registrar(path("absent"), 3), 1, ATTEMPT_TIMEOUT);
     let mut wrong = shop.dispatcher_with(&other, 2, ATTEMPT_TIMEOUT);
     shop.add_pet().await;
-    shop.send_test(1).await;
+    shop.send_test(WebhookId(1)).await;
     for _ in 0..3 {
         shop.work(&mut without, Duration::from_secs(20)).await;
         shop.work(&mut wrong, Duration::from_secs(20)).await;
@@ -45,7 +48,7 @@ async fn a_key_file_is_made_for_the_first_webhook_only() {
     shop.add_webhook("http://127.0.0.1:9/".to_owned(), None)
         .await;
     let path = shop.folder.path().join("of another machine");
-    let Err(error) = registrar(path.clone(), 2).new_secret(2, false) else {
+    let Err(error) = registrar(path.clone(), 2).new_secret(WebhookId(2), false) else {
         panic!("it was made")
     };
     assert!(error.to_string().contains("copy it from"), "{error}");
@@ -60,7 +63,7 @@ async fn after_a_key_file_was_lost_a_rotation_with_a_new_one_is_enough() {
     let path = shop.folder.path().join("new");
     let new = registrar(path, 2);
     // Made by hand, in the test by another database.
-    new.new_secret(1, true).unwrap();
+    new.new_secret(WebhookId(1), true).unwrap();
     let (_, sealed) = new.new_secret(id, false).unwrap();
     let (_, rotate) = shop
         .webhook(id)

@@ -8,7 +8,7 @@ use petstore_domain::{
     Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
     store_area::{
         ChangeType, Command, DeliveryProgress, IfMatch, Lease, PetPatch, Preconditions,
-        SealedSecrets, StoredWebhook, TestMessage, Webhook, WebhookChange,
+        SealedSecrets, StoredWebhook, TestMessage, Webhook, WebhookChange, WebhookId,
     },
 };
 use petstore_store::{
@@ -68,7 +68,7 @@ impl Shop {
     }
 
     /// A shop with one webhook: also its receiver, its number and secret, and a dispatcher.
-    pub(super) async fn with_webhook() -> (Self, Receiver, (i64, Secret), Dispatcher) {
+    pub(super) async fn with_webhook() -> (Self, Receiver, (WebhookId, Secret), Dispatcher) {
         let (shop, receiver) = (Self::open().await, Receiver::start().await);
         let webhook = shop.add_webhook(receiver.url(), None).await;
         let dispatcher = shop.dispatcher(1);
@@ -127,7 +127,7 @@ impl Shop {
     }
 
     /// Lets a dispatcher send a test message.
-    pub(super) async fn send_test(&self, webhook: i64) -> TestMessage {
+    pub(super) async fn send_test(&self, webhook: WebhookId) -> TestMessage {
         let test = self.registrar.new_test(webhook);
         self.write(WebhookChange::Test(test.clone())).await;
         test
@@ -137,7 +137,7 @@ impl Shop {
         &self,
         url: String,
         types: Option<Vec<ChangeType>>,
-    ) -> (i64, Secret) {
+    ) -> (WebhookId, Secret) {
         let id = self.store.draw_webhook_id().await.unwrap();
         let (secret, current) = self.registrar.new_secret(id, true).unwrap();
         let now = self.clock.now();
@@ -169,7 +169,7 @@ impl Shop {
         (id, secret)
     }
 
-    pub(super) async fn webhook(&self, id: i64) -> StoredWebhook {
+    pub(super) async fn webhook(&self, id: WebhookId) -> StoredWebhook {
         let webhooks = self.store.list_webhooks().await.unwrap();
         webhooks
             .into_iter()

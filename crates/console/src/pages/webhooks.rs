@@ -2,7 +2,9 @@
 
 mod change;
 
-use petstore_domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook};
+use petstore_domain::store_area::{
+    Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook, WebhookId,
+};
 
 pub(super) use self::change::{add, disable, press};
 
@@ -133,9 +135,14 @@ fn type_boxes(chosen_types: &[&str]) -> Markup {
     }
 }
 
+/// Returns the number of the webhook in the path, if it is a number.
+fn webhook_in_path(desk: &Desk<'_>) -> Option<WebhookId> {
+    desk.id(|id| Some(WebhookId(id)))
+}
+
 /// Shows the page of the webhook in the path, with the problems of a form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
+    let Some(stored) = desk.app().webhooks.find(webhook_in_path(desk)).await? else {
         return Ok(missing_page(texts().no_webhook));
     };
     let webhook = &stored.webhook;
@@ -182,7 +189,7 @@ fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
 }
 
 /// Loads the newest attempts of a webhook, the newest first.
-async fn load_newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, StoreError> {
+async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Attempt>, StoreError> {
     let mut newest = Vec::new();
     let mut after = 0;
     loop {

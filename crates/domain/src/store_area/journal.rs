@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt};
 
 use jiff::Timestamp;
 
-use super::ChangeType;
+use super::{ChangeType, WebhookId};
 use crate::{
     Actor, NamedActor,
     words::{Word, words},
@@ -161,12 +161,12 @@ pub struct Act {
 
 impl Act {
     /// Returns an act on a webhook without details.
-    pub fn for_webhook(kind: ActType, id: i64) -> Self {
+    pub fn for_webhook(kind: ActType, webhook: WebhookId) -> Self {
         Self {
             kind: kind.into(),
             subject: JournalSubject {
                 kind: SubjectKind::Webhook.into(),
-                id: Some(id),
+                id: Some(webhook.0),
             },
             details: Vec::new(),
         }

@@ -41,6 +41,7 @@ mod spelling;
 mod store_pet;
 mod time_zone;
 mod webhook;
+mod webhook_id;
 
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, PresentState, Refusal, Resource};
@@ -95,3 +96,4 @@ pub use webhook::{
     Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, SealedSecrets,
     StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange, WebhookPatch,
 };
+pub use webhook_id::WebhookId;

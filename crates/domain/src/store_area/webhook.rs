@@ -4,14 +4,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Act, ActType, ChangeType, Label, Patch};
+use super::{Act, ActType, ChangeType, Label, Patch, WebhookId};
 use crate::words::{Word, words};
 
 /// An endpoint that gets messages about changes, as the interface shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// Given by the store, and never given again.
-    pub id: i64,
+    pub id: WebhookId,
     pub url: String,
     /// The types of the changes that are sent; `None` for all types.
     pub types: Option<Vec<Word<ChangeType>>>,
@@ -60,7 +59,7 @@ words! {
 
 impl DisabledReason {
     /// Returns the act in the audit trail when the service disables a webhook for this reason.
-    pub fn act(self, webhook: i64) -> Act {
+    pub fn act(self, webhook: WebhookId) -> Act {
         let mut act = Act::for_webhook(ActType::WebhookDisabled, webhook);
         act.details
             .push(("reason".into(), self.as_str().to_owned()));
@@ -216,7 +215,7 @@ pub struct WaitingMessage {
 /// A message that tests a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestMessage {
-    pub webhook: i64,
+    pub webhook: WebhookId,
     /// The `webhook-id` of the message.
     pub message_id: String,
 }
@@ -246,7 +245,7 @@ pub enum WebhookChange {
     },
     /// Deletes the webhook with the messages that wait for it.
     Delete {
-        id: i64,
+        id: WebhookId,
         version: i64,
     },
     /// Adds a test message, which a process then sends.
@@ -267,7 +266,7 @@ pub enum RestartPoint {
 /// The results of a process that sends the messages of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryUpdate {
-    pub webhook: i64,
+    pub webhook: WebhookId,
     /// The lease that the process saw. Nothing is saved if the store has another one.
     pub seen_lease: Lease,
     /// The lease from now on.

@@ -66,7 +66,7 @@ pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
 /// Writes a webhook, with its secret if the webhook has just been made.
 pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
     let mut object = Object::begin(out);
-    object.integer("id", webhook.id);
+    object.integer("id", webhook.id.0);
     object.text("url", &webhook.url);
     object.or_null("types", webhook.types.as_ref(), |object, types| {
         object.texts("types", types.iter().map(Word::as_str));

@@ -13,7 +13,7 @@ use std::{
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use petstore_domain::store_area::{Change, ChangeType, Reservations};
+use petstore_domain::store_area::{Change, ChangeType, Reservations, WebhookId};
 
 use super::{Counter, Exposition, Histogram, Kind};
 
@@ -47,25 +47,25 @@ impl TaskMetrics {
         runs
     }
 
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let tasks = self.0.lock();
         let name = "petstore_task_last_success_timestamp_seconds";
-        page.begin(
+        exposition.begin(
             Kind::Gauge,
             name,
             "When the background task last succeeded; 0 if never.",
         );
         for (task, runs) in tasks.iter() {
-            page.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
+            exposition.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
         }
         let name = "petstore_task_failures_total";
-        page.begin(
+        exposition.begin(
             Kind::Counter,
             name,
             "Runs of the background task that failed.",
         );
         for (task, runs) in tasks.iter() {
-            page.sample(name, &[("task", task)], runs.failures.get());
+            exposition.sample(name, &[("task", task)], runs.failures.get());
         }
     }
 }
@@ -97,24 +97,24 @@ impl ChangeMetrics {
     }
 
     /// Writes the metrics as of `now`.
-    pub fn expose(&self, page: &mut Exposition, now: Timestamp) {
+    pub fn expose(&self, exposition: &mut Exposition, now: Timestamp) {
         let name = "petstore_changes_total";
-        page.begin(
+        exposition.begin(
             Kind::Counter,
             name,
             "Changes that this process made, by type.",
         );
         for (kind, counter) in ChangeType::ALL.into_iter().zip(&self.counts) {
-            page.sample(name, &[("type", &kind.as_str())], counter.get());
+            exposition.sample(name, &[("type", &kind.as_str())], counter.get());
         }
         let help = "Open reservations, counted once a minute.";
-        page.number("petstore_reservations", help, self.open.load(Relaxed));
+        exposition.number("petstore_reservations", help, self.open.load(Relaxed));
         let overdue = match self.first_end.load(Relaxed) {
             0 => 0,
             first_end => (now.as_millisecond() - first_end).max(0) / 1000,
         };
         let help = "How long the oldest open reservation should have expired.";
-        page.number("petstore_expiry_lag_seconds", help, overdue);
+        exposition.number("petstore_expiry_lag_seconds", help, overdue);
     }
 }
 
@@ -141,11 +141,11 @@ impl SignInMetrics {
         }
     }
 
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_console_sign_ins_total";
-        page.begin(Kind::Counter, name, "Attempts to sign in to the console.");
+        exposition.begin(Kind::Counter, name, "Attempts to sign in to the console.");
         for ((method, result), counter) in SIGN_INS.iter().zip(&self.0) {
-            page.sample(
+            exposition.sample(
                 name,
                 &[("method", method), ("result", result)],
                 counter.get(),
@@ -179,28 +179,28 @@ impl PhotoMetrics {
     }
 
     /// Writes the metrics.
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let help = "Duration of decoding and encoding a picture.";
-        page.histogram(
+        exposition.histogram(
             "petstore_photo_decode_duration_seconds",
             help,
             &self.decoded,
         );
         let help = "Photos whose files this process wrote.";
-        page.counter("petstore_photos_stored_total", help, &self.stored);
+        exposition.counter("petstore_photos_stored_total", help, &self.stored);
         let help = "Pictures that this process rejected.";
-        page.counter("petstore_photos_invalid_total", help, &self.invalid);
+        exposition.counter("petstore_photos_invalid_total", help, &self.invalid);
         let help = "Failed writes, reads and deletions of the files of photos.";
-        page.counter("petstore_photo_file_failures_total", help, &self.failures);
+        exposition.counter("petstore_photo_file_failures_total", help, &self.failures);
         let [photos, bytes, missing, databases] = &self.counted;
         let help = "Photos with files, counted once an hour, with those that wait for deletion.";
-        page.number("petstore_photos", help, photos.load(Relaxed));
+        exposition.number("petstore_photos", help, photos.load(Relaxed));
         let help = "Length of the files of photos, counted once an hour.";
-        page.number("petstore_photo_bytes", help, bytes.load(Relaxed));
+        exposition.number("petstore_photo_bytes", help, bytes.load(Relaxed));
         let help = "Photos of animals without all of their files, counted once an hour.";
-        page.number("petstore_photos_missing", help, missing.load(Relaxed));
+        exposition.number("petstore_photos_missing", help, missing.load(Relaxed));
         let help = "Databases with a mark in the place of photos; above 1, no files are deleted.";
-        page.number("petstore_photo_databases", help, databases.load(Relaxed));
+        exposition.number("petstore_photo_databases", help, databases.load(Relaxed));
     }
 }
 
@@ -275,23 +275,23 @@ impl BackupMetrics {
         clippy::cast_precision_loss,
         reason = "exact for any duration that matters"
     )]
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let help = "Time between two backups that the service makes; 0 if it makes none.";
-        page.number(
+        exposition.number(
             "petstore_backup_interval_seconds",
             help,
             self.interval.load(Relaxed),
         );
         let help = "When the last backup was made; 0 if there is none.";
         let name = "petstore_backup_last_success_timestamp_seconds";
-        page.number(name, help, self.last_success.load(Relaxed));
+        exposition.number(name, help, self.last_success.load(Relaxed));
         let duration = self.duration.load(Relaxed) as f64 / 1e3;
         let help = "How long this process took for the last backup.";
-        page.number("petstore_backup_duration_seconds", help, duration);
+        exposition.number("petstore_backup_duration_seconds", help, duration);
         let help = "Compressed size of the last backup of this process.";
-        page.number("petstore_backup_bytes", help, self.bytes.load(Relaxed));
+        exposition.number("petstore_backup_bytes", help, self.bytes.load(Relaxed));
         let help = "Backups of this process that failed.";
-        page.counter("petstore_backup_failures_total", help, &self.failures);
+        exposition.counter("petstore_backup_failures_total", help, &self.failures);
     }
 }
 
@@ -324,7 +324,7 @@ const OUTCOMES: [&str; 9] = [
 #[derive(Debug, Default)]
 pub struct WebhookMetrics {
     attempts: [Counter; OUTCOMES.len()],
-    states: Mutex<BTreeMap<i64, WebhookState>>,
+    states: Mutex<BTreeMap<WebhookId, WebhookState>>,
 }
 
 impl WebhookMetrics {
@@ -336,26 +336,26 @@ impl WebhookMetrics {
         }
     }
 
-    pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
+    pub fn note(&self, states: BTreeMap<WebhookId, WebhookState>) {
         *self.states.lock() = states;
     }
 
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_webhook_attempts_total";
-        page.begin(
+        exposition.begin(
             Kind::Counter,
             name,
             "Attempts of this process to deliver a message, by outcome.",
         );
         for (outcome, counter) in OUTCOMES.iter().zip(&self.attempts) {
-            page.sample(name, &[("outcome", outcome)], counter.get());
+            exposition.sample(name, &[("outcome", outcome)], counter.get());
         }
         let states = self.states.lock().clone();
         let mut gauge = |name, help, value: fn(&WebhookState) -> Option<i64>| {
-            page.begin(Kind::Gauge, name, help);
+            exposition.begin(Kind::Gauge, name, help);
             for (id, state) in &states {
                 if let Some(value) = value(state) {
-                    page.sample(name, &[("webhook", id)], value);
+                    exposition.sample(name, &[("webhook", id)], value);
                 }
             }
         };

@@ -85,15 +85,15 @@ impl Spans {
         text::hex_digits(bytes)
     }
 
-    pub fn expose(&self, page: &mut Exposition) {
+    pub fn expose(&self, exposition: &mut Exposition) {
         let SpanCounts { sent, dropped } = &*self.counts;
-        page.counter(
+        exposition.counter(
             "petstore_spans_sent_total",
             "Spans that the collector accepted.",
             sent,
         );
         let help =
             "Spans that were dropped: the queue was full, or the collector did not accept them.";
-        page.counter("petstore_spans_dropped_total", help, dropped);
+        exposition.counter("petstore_spans_dropped_total", help, dropped);
     }
 }

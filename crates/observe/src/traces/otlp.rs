@@ -3,7 +3,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use petstore_domain::{Actor, Deployment, KeyId};
+use petstore_domain::{Actor, Deployment, KeyId, store_area::WebhookId};
 use serde_json::{Value, json};
 
 use crate::metrics::Counter;
@@ -44,7 +44,7 @@ pub enum Work {
     },
     /// An attempt to deliver a message to a webhook.
     Delivery {
-        webhook: i64,
+        webhook: WebhookId,
         message_id: String,
         status: Option<u16>,
         error: Option<String>,
@@ -133,7 +133,7 @@ fn span(span: &Span) -> Value {
         } => {
             let mut attributes = vec![
                 text("http.request.method", "POST"),
-                number("petstore.webhook_id", *webhook),
+                number("petstore.webhook_id", webhook.0),
                 text("petstore.message_id", message_id),
             ];
             attributes

@@ -11,7 +11,7 @@ use petstore_domain::{
 use petstore_formats::json;
 
 use super::{
-    Parameter, Sql,
+    NO_RESULT, Parameter, Sql, WorkOutcome,
     acts::{parse_act, record_act},
     audit_part::{AuditFilters, AuditPart, PositionedEntry, with_clock_set_back},
 };
@@ -48,14 +48,14 @@ pub(super) async fn confirm_time<S: Sql>(
     seen: i64,
     now: i64,
     act: Option<&(Act, WriteContext)>,
-) -> Result<Result<i64, ()>, S::Error> {
+) -> Result<WorkOutcome<i64, ()>, S::Error> {
     if connection.execute(CONFIRM, &[&seen, &now]).await? == 0 {
-        return Ok(Err(()));
+        return Ok(WorkOutcome::Refused(()));
     }
     if let Some((act, context)) = act {
         record_act(connection, act, context).await?;
     }
-    Ok(Ok(0))
+    Ok(WorkOutcome::Done(NO_RESULT))
 }
 
 /// Reads a page of the audit trail. See [`crate::Journal::list_audit`].

@@ -118,10 +118,29 @@ pub trait Database: Send + Sync {
     fn write_once<I: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         input: I,
-        work: Work<Self::Sql, I, Result<i64, R>>,
+        work: Work<Self::Sql, I, WorkOutcome<i64, R>>,
         read_result: Work<Self::Sql, i64, T>,
-    ) -> StoreFuture<'_, Result<T, R>>;
+    ) -> StoreFuture<'_, WorkOutcome<T, R>>;
 }
+
+/// The outcome of work that can refuse to write. See [`Database::write_once`].
+#[derive(Debug)]
+pub enum WorkOutcome<T, R> {
+    /// The work was done, in this attempt or an earlier one.
+    Done(T),
+    /// Nothing was written, for this reason.
+    Refused(R),
+}
+
+impl<T, R> WorkOutcome<T, R> {
+    /// Whether the work was done.
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done(_))
+    }
+}
+
+/// The number that work returns if [`no_result`] follows.
+pub(super) const NO_RESULT: i64 = 0;
 
 /// Reads no result, for a [`Database::write_once`] that has none.
 pub(super) fn no_result<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> SqlFuture<'t, S, ()> {

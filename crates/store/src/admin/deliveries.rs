@@ -5,10 +5,12 @@ use std::{convert::Infallible, slice};
 use jiff::Timestamp;
 use petstore_domain::{
     Actor, WriteContext,
-    store_area::{Attempt, DeliveryProgress, DeliveryUpdate, Lease, TestMessage, WaitingMessage},
+    store_area::{
+        Attempt, DeliveryProgress, DeliveryUpdate, Lease, TestMessage, WaitingMessage, WebhookId,
+    },
 };
 
-use super::{Parameter, Sql, Values, acts::record_act, values};
+use super::{NO_RESULT, Parameter, Sql, Values, WorkOutcome, acts::record_act, values};
 use crate::columns::Columns;
 
 /// The maximum number of attempts that a store keeps for each webhook.
@@ -70,7 +72,7 @@ pub(super) async fn save_updates<S: Sql>(
             ..
         } = update;
         renewals.push(values![
-            update.webhook,
+            update.webhook.0,
             seen.holder,
             seen.beat,
             lease.holder,
@@ -98,7 +100,7 @@ async fn save_without_renewal<S: Sql>(
 ) -> Result<bool, S::Error> {
     let Lease { holder, beat } = update.lease;
     let lease_row = connection
-        .row(HAS_LEASE, &[&update.webhook, &holder, &beat])
+        .row(HAS_LEASE, &[&update.webhook.0, &holder, &beat])
         .await?;
     if lease_row.is_some() {
         return Ok(true);
@@ -111,7 +113,7 @@ async fn save_without_renewal<S: Sql>(
     let ended_count = connection
         .execute(
             END_LEASE_AFTER_ONE_CHANGE,
-            &[&update.webhook, &beat_after_change],
+            &[&update.webhook.0, &beat_after_change],
         )
         .await?;
     if ended_count == 1 {
@@ -130,20 +132,20 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
     if let Some(progress) = &update.progress {
         save_progress(connection, id, progress).await?;
     }
-    let removals = update.done.iter().map(|seq| values![id, *seq]).collect();
+    let removals = update.done.iter().map(|seq| values![id.0, *seq]).collect();
     connection.execute_each(REMOVE_WAITING, removals).await?;
     save_waiting(connection, id, &update.waiting).await?;
 
     add_attempts(connection, id, &update.attempts).await?;
     if let Some(before) = update.forget_before {
         connection
-            .execute(FORGET_ATTEMPTS_BEFORE, &[&id, &before.as_millisecond()])
+            .execute(FORGET_ATTEMPTS_BEFORE, &[&id.0, &before.as_millisecond()])
             .await?;
     }
 
     if let Some((reason, at)) = update.disable {
         let disabled_count = connection
-            .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id])
+            .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id.0])
             .await?;
         if disabled_count == 1 {
             let context = WriteContext::new(Actor::Clock, at);
@@ -156,7 +158,7 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
 /// Saves how far the messages of a webhook are.
 async fn save_progress<S: Sql>(
     connection: &mut S,
-    webhook: i64,
+    webhook: WebhookId,
     progress: &DeliveryProgress,
 ) -> Result<(), S::Error> {
     let DeliveryProgress {
@@ -166,7 +168,7 @@ async fn save_progress<S: Sql>(
     } = progress;
     let failing_since = failing_since.map(Timestamp::as_millisecond);
     connection
-        .execute(PROGRESS, &[cursor, last, &failing_since, &webhook])
+        .execute(PROGRESS, &[cursor, last, &failing_since, &webhook.0])
         .await?;
     Ok(())
 }
@@ -174,7 +176,7 @@ async fn save_progress<S: Sql>(
 /// Adds messages that wait, or replaces their failures and due times.
 async fn save_waiting<S: Sql>(
     connection: &mut S,
-    webhook: i64,
+    webhook: WebhookId,
     messages: &[WaitingMessage],
 ) -> Result<(), S::Error> {
     let mut rows: Vec<Values<'_>> = Vec::with_capacity(messages.len());
@@ -187,7 +189,7 @@ async fn save_waiting<S: Sql>(
             due_at,
         } = message;
         rows.push(values![
-            webhook,
+            webhook.0,
             *seq,
             *previous,
             lane.as_deref(),
@@ -202,25 +204,25 @@ async fn save_waiting<S: Sql>(
 /// Adds an attempt, unless the webhook was deleted.
 pub(super) async fn add_attempt<S: Sql>(
     connection: &mut S,
-    webhook: i64,
+    webhook: WebhookId,
     attempt: &Attempt,
-) -> Result<Result<i64, Infallible>, S::Error> {
-    if connection.execute(LOCK, &[&webhook]).await? == 1 {
+) -> Result<WorkOutcome<i64, Infallible>, S::Error> {
+    if connection.execute(LOCK, &[&webhook.0]).await? == 1 {
         add_attempts(connection, webhook, slice::from_ref(attempt)).await?;
     }
-    Ok(Ok(0))
+    Ok(WorkOutcome::Done(NO_RESULT))
 }
 
 /// Adds attempts to a webhook that is locked, and forgets the oldest ones above [`KEPT_ATTEMPTS`].
 async fn add_attempts<S: Sql>(
     connection: &mut S,
-    webhook: i64,
+    webhook: WebhookId,
     attempts: &[Attempt],
 ) -> Result<(), S::Error> {
     if attempts.is_empty() {
         return Ok(());
     }
-    let mut number = connection.number(LAST_ATTEMPT, &[&webhook]).await?;
+    let mut number = connection.number(LAST_ATTEMPT, &[&webhook.0]).await?;
     let mut rows: Vec<Values<'_>> = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let Attempt {
@@ -232,7 +234,7 @@ async fn add_attempts<S: Sql>(
         } = attempt;
         number += 1;
         rows.push(values![
-            webhook,
+            webhook.0,
             number,
             message_id.as_str(),
             at.as_millisecond(),
@@ -243,7 +245,7 @@ async fn add_attempts<S: Sql>(
     }
     connection.execute_each(ADD_ATTEMPT, rows).await?;
     connection
-        .execute(FORGET_OLDEST_ATTEMPTS, &[&webhook, &KEPT_ATTEMPTS])
+        .execute(FORGET_OLDEST_ATTEMPTS, &[&webhook.0, &KEPT_ATTEMPTS])
         .await?;
     Ok(())
 }
@@ -263,7 +265,7 @@ pub(super) fn read_waiting<R: Columns>(row: &R) -> Result<WaitingMessage, R::Err
 /// Reads the message in a row of [`TESTS`].
 pub(super) fn read_test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
     Ok(TestMessage {
-        webhook: row.value(0)?,
+        webhook: WebhookId(row.value(0)?),
         message_id: row.value(1)?,
     })
 }
@@ -272,11 +274,11 @@ pub(super) fn read_test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
 pub(super) async fn take_test<S: Sql>(
     connection: &mut S,
     message_id: &str,
-) -> Result<Result<i64, ()>, S::Error> {
+) -> Result<WorkOutcome<i64, ()>, S::Error> {
     if connection.execute(TAKE_TEST, &[&message_id]).await? == 1 {
-        Ok(Ok(0))
+        Ok(WorkOutcome::Done(NO_RESULT))
     } else {
-        Ok(Err(()))
+        Ok(WorkOutcome::Refused(()))
     }
 }
 

@@ -12,7 +12,7 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, Parameter, Sql, Values, no_result, promise,
+    Database, NO_RESULT, Parameter, Sql, Values, WorkOutcome, no_result, promise,
     requests::{self, Administration, WriteOutcome},
     values,
 };
@@ -79,7 +79,7 @@ Fields {
             |connection, (name, seen)| begin_examination(connection, name, *seen).boxed(),
             no_result,
         );
-        Ok(result.await?.is_ok())
+        Ok(result.await?.is_done())
     }
 
     /// Makes changes, all or none, records the acts, and remembers the response if the client may
@@ -174,14 +174,14 @@ async fn begin_examination<S: Sql>(
     connection: &mut S,
     name: &FieldName,
     seen: i64,
-) -> Result<Result<i64, ()>, S::Error> {
+) -> Result<WorkOutcome<i64, ()>, S::Error> {
     if connection.execute(CHANGE, &[&seen]).await? != 1 {
-        return Ok(Err(()));
+        return Ok(WorkOutcome::Refused(()));
     }
     connection
         .execute(EXAMINE, &[&name.as_str(), &(seen + 1)])
         .await?;
-    Ok(Ok(0))
+    Ok(WorkOutcome::Done(NO_RESULT))
 }
 
 /// Makes the changes. Returns [`WriteOutcome::Stale`] if one of them cannot be made.

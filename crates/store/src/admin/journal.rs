@@ -129,7 +129,7 @@ Journal {
             },
             no_result,
         );
-        Ok(result.await?.is_ok())
+        Ok(result.await?.is_done())
     }
 
     /// Reads a part of the audit trail. Returns its entries, and the position after which it continues, if it does.

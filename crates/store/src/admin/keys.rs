@@ -9,7 +9,7 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, Parameter, Sql, Values,
+    Database, Parameter, Sql, Values, WorkOutcome,
     acts::{act_on_key, details_of_key, record_act},
     promise, values,
 };
@@ -63,7 +63,7 @@ Keys {
                 get_key(connection, KeyId(*id)).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed()
             },
         );
-        let Ok(key) = result.await?;
+        let WorkOutcome::Done(key) = result.await?;
         Ok(key)
     }
 
@@ -96,7 +96,7 @@ Keys {
             |connection, (id, context)| revoke_key(connection, *id, context).boxed(),
             |connection, id| get_key(connection, KeyId(*id)).boxed(),
         );
-        let Ok(key) = result.await?;
+        let WorkOutcome::Done(key) = result.await?;
         Ok(key)
     }
 
@@ -118,7 +118,10 @@ Keys {
             },
             |connection, id| get_key(connection, KeyId(*id)).boxed(),
         );
-        Ok(result.await?.ok().flatten())
+        match result.await? {
+            WorkOutcome::Done(successor) => Ok(successor),
+            WorkOutcome::Refused(()) => Ok(None),
+        }
     }
 
     /// Finds the first key of the lineage of the key `id`, by following its rotations back. It
@@ -169,11 +172,11 @@ async fn create_key<S: Sql>(
     connection: &mut S,
     key: &NewKey,
     context: &WriteContext,
-) -> Result<Result<i64, Infallible>, S::Error> {
+) -> Result<WorkOutcome<i64, Infallible>, S::Error> {
     let id = insert_key(connection, key, context.now).await?;
     let act = act_on_key(ActType::KeyCreated, KeyId(id), details_of_key(key));
     record_act(connection, &act, context).await?;
-    Ok(Ok(id))
+    Ok(WorkOutcome::Done(id))
 }
 
 async fn get_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<Option<KeyRecord>, S::Error> {
@@ -189,7 +192,7 @@ async fn revoke_key<S: Sql>(
     connection: &mut S,
     id: KeyId,
     context: &WriteContext,
-) -> Result<Result<i64, Infallible>, S::Error> {
+) -> Result<WorkOutcome<i64, Infallible>, S::Error> {
     let KeyId(number) = id;
     let revoked_count = connection
         .execute(REVOKE, &[&number, &context.now.as_second()])
@@ -198,7 +201,7 @@ async fn revoke_key<S: Sql>(
         let act = act_on_key(ActType::KeyRevoked, id, Vec::new());
         record_act(connection, &act, context).await?;
     }
-    Ok(Ok(number))
+    Ok(WorkOutcome::Done(number))
 }
 
 /// Rotates a key, and returns the number of the successor. Refuses if the key is missing, or has a successor.
@@ -208,10 +211,10 @@ async fn rotate_key<S: Sql>(
     successor: &NewKey,
     until: Timestamp,
     context: &WriteContext,
-) -> Result<Result<i64, ()>, S::Error> {
+) -> Result<WorkOutcome<i64, ()>, S::Error> {
     let key = get_key(connection, id).await?;
     if key.is_none_or(|key| key.successor.is_some()) {
-        return Ok(Err(()));
+        return Ok(WorkOutcome::Refused(()));
     }
 
     let KeyId(number) = id;
@@ -220,13 +223,13 @@ async fn rotate_key<S: Sql>(
         .execute(ROTATE, &[&number, &until.as_second(), &successor_number])
         .await?;
     if rotated_count == 0 {
-        return Ok(Err(()));
+        return Ok(WorkOutcome::Refused(()));
     }
 
     let details = vec![("successor".into(), successor_number.to_string())];
     let act = act_on_key(ActType::KeyRotated, id, details);
     record_act(connection, &act, context).await?;
-    Ok(Ok(successor_number))
+    Ok(WorkOutcome::Done(successor_number))
 }
 
 /// Records the times of uses. See [`Keys::record_key_uses`].

@@ -32,7 +32,7 @@ pub(super) mod word_rows;
 
 pub use self::{
     acts::record_act,
-    database::{Database, SharedValue, SlowRead, StoreFuture},
+    database::{Database, SharedValue, SlowRead, StoreFuture, WorkOutcome},
     deliveries::KEPT_ATTEMPTS,
     fields::Fields,
     journal::Journal,
@@ -47,7 +47,10 @@ pub use self::{
     webhooks::Webhooks,
 };
 
-use self::{database::no_result, sql::values};
+use self::{
+    database::{NO_RESULT, no_result},
+    sql::values,
+};
 
 /// Declares a trait of the promise, and implements it for every [`Database`], so that the signature of each method
 /// is written once. A method returns a `Result` whose error is a [`StoreError`](crate::StoreError).

@@ -7,7 +7,9 @@ use petstore_domain::{
     store_area::Act,
 };
 
-use super::{Database, SharedValue, Sql, Work, acts::record_act, no_result, promise};
+use super::{
+    Database, NO_RESULT, SharedValue, Sql, Work, WorkOutcome, acts::record_act, no_result, promise,
+};
 use crate::{
     StoreError,
     request_rows::{
@@ -172,8 +174,8 @@ pub(super) async fn administer<D: Database, C: SharedValue>(
         no_result,
     );
     match result.await? {
-        Ok(()) => Ok(WriteOutcome::Done),
-        Err(outcome) => Ok(outcome),
+        WorkOutcome::Done(()) => Ok(WriteOutcome::Done),
+        WorkOutcome::Refused(outcome) => Ok(outcome),
     }
 }
 
@@ -183,16 +185,16 @@ async fn administer_in_transaction<S: Sql, C: SharedValue>(
     change: &C,
     administration: &Administration,
     make: Work<S, C, Option<WriteOutcome>>,
-) -> Result<Result<i64, WriteOutcome>, S::Error> {
+) -> Result<WorkOutcome<i64, WriteOutcome>, S::Error> {
     let context = &administration.context;
     let request = context.idempotency.as_ref();
     if let Some(request) = request
         && let Some(known_request) = recall(connection, request).await?
     {
-        return Ok(Err(known_request.into()));
+        return Ok(WorkOutcome::Refused(known_request.into()));
     }
     if let Some(outcome) = make(connection, change).await? {
-        return Ok(Err(outcome));
+        return Ok(WorkOutcome::Refused(outcome));
     }
 
     for act in &administration.acts {
@@ -201,5 +203,5 @@ async fn administer_in_transaction<S: Sql, C: SharedValue>(
     if let Some(request) = request {
         remember(connection, request, context.now, &administration.response).await?;
     }
-    Ok(Ok(0))
+    Ok(WorkOutcome::Done(NO_RESULT))
 }

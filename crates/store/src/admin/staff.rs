@@ -11,7 +11,7 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, LOCK_COUNTED_TABLES, Parameter, Sql,
+    Database, LOCK_COUNTED_TABLES, NO_RESULT, Parameter, Sql, WorkOutcome,
     acts::record_act,
     no_result, promise,
     staff_rows::{
@@ -104,7 +104,7 @@ Staff {
             |_, id| future::ready(Ok(StaffWriteOutcome::Done(StaffId(*id)))).boxed(),
         );
         match result.await? {
-            Ok(outcome) | Err(outcome) => Ok(outcome),
+            WorkOutcome::Done(outcome) | WorkOutcome::Refused(outcome) => Ok(outcome),
         }
     }
 
@@ -146,13 +146,13 @@ Staff {
             |connection, (act, context)| {
                 async {
                     record_act(connection, act, context).await?;
-                    Ok(Ok(0))
+                    Ok(WorkOutcome::Done(NO_RESULT))
                 }
                 .boxed()
             },
             no_result,
         );
-        let Ok::<_, Infallible>(()) = result.await?;
+        let WorkOutcome::<_, Infallible>::Done(()) = result.await?;
         Ok(())
     }
 }
@@ -189,7 +189,7 @@ async fn write_change<S: Sql>(
     connection: &mut S,
     change: &StaffChange,
     context: &WriteContext,
-) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
+) -> Result<WorkOutcome<i64, StaffWriteOutcome>, S::Error> {
     let StaffChange {
         seen_version: seen,
         after,
@@ -203,8 +203,8 @@ async fn write_change<S: Sql>(
         update_member(connection, *seen, after).await?
     };
     let id = match result {
-        Ok(id) => id,
-        Err(outcome) => return Ok(Err(outcome)),
+        WorkOutcome::Done(id) => id,
+        WorkOutcome::Refused(outcome) => return Ok(WorkOutcome::Refused(outcome)),
     };
 
     end_sessions(connection, id, ends).await?;
@@ -216,7 +216,7 @@ async fn write_change<S: Sql>(
         act.subject.id = Some(id);
         record_act(connection, &act, context).await?;
     }
-    Ok(Ok(id))
+    Ok(WorkOutcome::Done(id))
 }
 
 /// Adds a member, and returns their number. Refuses if there are too many members, or if the name or the identity is
@@ -224,10 +224,10 @@ async fn write_change<S: Sql>(
 async fn add_member<S: Sql>(
     connection: &mut S,
     member: &StaffMember,
-) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
+) -> Result<WorkOutcome<i64, StaffWriteOutcome>, S::Error> {
     connection.execute(LOCK_COUNTED_TABLES, &[]).await?;
     if connection.number(COUNT, &[]).await? >= StaffMember::MAX {
-        return Ok(Err(StaffWriteOutcome::Full));
+        return Ok(WorkOutcome::Refused(StaffWriteOutcome::Full));
     }
 
     let link = LinkColumns::from(member);
@@ -249,8 +249,8 @@ async fn add_member<S: Sql>(
         )
         .await?;
     match id_row {
-        Some(row) => row.value(0).map(Ok),
-        None => Ok(Err(StaffWriteOutcome::NameTaken)),
+        Some(row) => Ok(WorkOutcome::Done(row.value(0)?)),
+        None => Ok(WorkOutcome::Refused(StaffWriteOutcome::NameTaken)),
     }
 }
 
@@ -259,7 +259,7 @@ async fn update_member<S: Sql>(
     connection: &mut S,
     seen: i64,
     member: &StaffMember,
-) -> Result<Result<i64, StaffWriteOutcome>, S::Error> {
+) -> Result<WorkOutcome<i64, StaffWriteOutcome>, S::Error> {
     let StaffId(id) = member.id;
     let password = member.password.as_ref();
     let link = LinkColumns::from(member);
@@ -288,9 +288,9 @@ async fn update_member<S: Sql>(
         )
         .await?;
     if updated_count == 0 {
-        Ok(Err(StaffWriteOutcome::Stale))
+        Ok(WorkOutcome::Refused(StaffWriteOutcome::Stale))
     } else {
-        Ok(Ok(id))
+        Ok(WorkOutcome::Done(id))
     }
 }
 

@@ -6,11 +6,12 @@ use petstore_domain::{
     store_area::{
         Act, Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint,
         SealedSecrets, StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange,
+        WebhookId,
     },
 };
 
 use super::{
-    Database, LOCK_COUNTED_TABLES, Parameter, Sql,
+    Database, LOCK_COUNTED_TABLES, Parameter, Sql, WorkOutcome,
     deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
     no_result, promise,
     requests::{self, Administration, WriteOutcome},
@@ -50,8 +51,9 @@ Webhooks {
     }
 
     /// Returns an identifier for a new webhook, which is never given again.
-    async fn draw_webhook_id(&self) -> i64 {
-        self.write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[])).await
+    async fn draw_webhook_id(&self) -> WebhookId {
+        let draw = self.write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[]));
+        Ok(WebhookId(draw.await?))
     }
 
     /// Returns what is remembered of a request: [`WriteOutcome::Replayed`] or
@@ -62,7 +64,10 @@ Webhooks {
             |connection, request| recall_request(connection, request).boxed(),
             no_result,
         );
-        Ok(result.await?.err().flatten())
+        match result.await? {
+            WorkOutcome::Done(()) => Ok(None),
+            WorkOutcome::Refused(outcome) => Ok(outcome),
+        }
     }
 
     /// Makes a change, and remembers the response if the client may repeat the request. A change
@@ -95,8 +100,8 @@ Webhooks {
     }
 
     /// Reads the messages of a webhook that wait, in ascending order.
-    async fn waiting_messages(&self, webhook: i64) -> Vec<WaitingMessage> {
-        self.list(WAITING, values![webhook], deliveries::read_waiting).await
+    async fn waiting_messages(&self, webhook: WebhookId) -> Vec<WaitingMessage> {
+        self.list(WAITING, values![webhook.0], deliveries::read_waiting).await
     }
 
     /// Reads the test messages that wait to be sent ([`WebhookChange::Test`]).
@@ -112,18 +117,18 @@ Webhooks {
             |connection, id| deliveries::take_test(connection, id).boxed(),
             no_result,
         );
-        Ok(result.await?.is_ok())
+        Ok(result.await?.is_done())
     }
 
     /// Reads the attempts of a webhook after the one with the number `after`, the oldest first and at most
     /// `limit`, each with its number.
-    async fn list_attempts(&self, webhook: i64, after: i64, limit: u32) -> Vec<(i64, Attempt)> {
+    async fn list_attempts(&self, webhook: WebhookId, after: i64, limit: u32) -> Vec<(i64, Attempt)> {
         let limit = i64::from(limit);
-        self.list(ATTEMPTS, values![webhook, after, limit], deliveries::read_attempt).await
+        self.list(ATTEMPTS, values![webhook.0, after, limit], deliveries::read_attempt).await
     }
 
     /// Adds an attempt that belongs to no change: a test.
-    async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> () {
+    async fn add_attempt(&self, webhook: WebhookId, attempt: Attempt) -> () {
         let result = self.write_once(
             (webhook, attempt),
             |connection, (webhook, attempt)| {
@@ -131,7 +136,7 @@ Webhooks {
             },
             no_result,
         );
-        let Ok(()) = result.await?;
+        let WorkOutcome::Done(()) = result.await?;
         Ok(())
     }
 }
@@ -141,9 +146,9 @@ Webhooks {
 async fn recall_request<S: Sql>(
     connection: &mut S,
     request: &IdempotentRequest,
-) -> Result<Result<i64, Option<WriteOutcome>>, S::Error> {
+) -> Result<WorkOutcome<i64, Option<WriteOutcome>>, S::Error> {
     let known_request = requests::recall(connection, request).await?;
-    Ok(Err(known_request.map(WriteOutcome::from)))
+    Ok(WorkOutcome::Refused(known_request.map(WriteOutcome::from)))
 }
 
 /// Makes a change. Returns the reason if it cannot be made.
@@ -177,7 +182,9 @@ async fn write_change<S: Sql>(
             }
             updated_count
         }
-        WebhookChange::Delete { id, version } => connection.execute(DELETE, &[id, version]).await?,
+        WebhookChange::Delete { id, version } => {
+            connection.execute(DELETE, &[&id.0, version]).await?
+        }
         WebhookChange::Test(test) => add_test(connection, test).await?,
         WebhookChange::Nothing => 1,
     };
@@ -204,10 +211,12 @@ async fn add_test<S: Sql>(connection: &mut S, test: &TestMessage) -> Result<u64,
         webhook,
         message_id,
     } = test;
-    if connection.execute(LOCK, &[webhook]).await? == 0 {
+    if connection.execute(LOCK, &[&webhook.0]).await? == 0 {
         return Ok(0);
     }
-    connection.execute(ADD_TEST, &[message_id, webhook]).await
+    connection
+        .execute(ADD_TEST, &[message_id, &webhook.0])
+        .await
 }
 
 /// Adds a webhook. Returns the number of rows that were added.
@@ -226,7 +235,7 @@ async fn insert_webhook<S: Sql>(
         .execute(
             INSERT,
             &[
-                &webhook.id,
+                &webhook.id.0,
                 &webhook.url,
                 &webhook.types_text(),
                 &webhook.description.as_ref().map(Label::as_str),
@@ -256,7 +265,7 @@ async fn update_webhook<S: Sql>(
         .execute(
             UPDATE,
             &[
-                &after.id,
+                &after.id.0,
                 &after.url,
                 &after.types_text(),
                 &after.description.as_ref().map(Label::as_str),
@@ -296,21 +305,21 @@ impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
 /// Resumes the deliveries of a webhook, or skips to a change, and forgets that they failed.
 async fn restart_deliveries<S: Sql>(
     connection: &mut S,
-    id: i64,
+    webhook: WebhookId,
     restart: RestartPoint,
 ) -> Result<(), S::Error> {
     match restart {
         RestartPoint::Resume(now) => {
             connection
-                .execute(RESUME, &[&now.as_millisecond(), &id])
+                .execute(RESUME, &[&now.as_millisecond(), &webhook.0])
                 .await?;
         }
         RestartPoint::From(seq) => {
-            connection.execute(DROP_WAITING, &[&id]).await?;
-            connection.execute(SKIP, &[&seq, &id]).await?;
+            connection.execute(DROP_WAITING, &[&webhook.0]).await?;
+            connection.execute(SKIP, &[&seq, &webhook.0]).await?;
         }
     }
-    connection.execute(SUCCEED, &[&id]).await?;
+    connection.execute(SUCCEED, &[&webhook.0]).await?;
     Ok(())
 }
 
@@ -319,7 +328,7 @@ fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
     let previous_secret: Option<Vec<u8>> = row.value(9)?;
     Ok(StoredWebhook {
         webhook: Webhook {
-            id: row.value(0)?,
+            id: WebhookId(row.value(0)?),
             url: row.value(1)?,
             types: row.text(2)?.map(Webhook::parse_types),
             description: row.value::<Option<String>>(3)?.and_then(Label::new),

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use petstore_domain::{
     IdempotencyKey, IdempotentRequest, StoredResponse, WriteContext,
-    store_area::{TestMessage, WebhookChange},
+    store_area::{TestMessage, WebhookChange, WebhookId},
 };
 use petstore_store::WriteOutcome;
 use petstore_testing::stores::{AnyStore, act, at, new_key};
@@ -32,14 +32,14 @@ macro_rules! test_message_suite {
 }
 pub(crate) use test_message_suite;
 
-pub(crate) fn message(webhook: i64, number: usize) -> TestMessage {
+pub(crate) fn message(webhook: WebhookId, number: usize) -> TestMessage {
     TestMessage {
         webhook,
         message_id: format!("msg_{number:03}"),
     }
 }
 
-async fn send(store: &AnyStore, webhook: i64, number: usize) -> WriteOutcome {
+async fn send(store: &AnyStore, webhook: WebhookId, number: usize) -> WriteOutcome {
     write(store, WebhookChange::Test(message(webhook, number))).await
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn waiting(store: &AnyStore) -> Vec<TestMessage> {
 
 pub(crate) async fn take(store: &AnyStore, number: usize) -> bool {
     store
-        .take_test(message(0, number).message_id)
+        .take_test(message(WebhookId(0), number).message_id)
         .await
         .unwrap()
 }

@@ -8,7 +8,7 @@ use petstore_domain::{
     store_area::{
         Act, ActType, Attempt, AuditEntry, AuditQuery, ChangeType, DeliveryProgress,
         DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint, SealedSecrets, StoredWebhook,
-        WaitingMessage, Webhook, WebhookChange,
+        WaitingMessage, Webhook, WebhookChange, WebhookId,
     },
 };
 use petstore_store::{KEPT_ATTEMPTS, StoreError, WriteOutcome};
@@ -44,7 +44,7 @@ macro_rules! webhook_suite {
 }
 pub(crate) use webhook_suite;
 
-fn new(id: i64) -> StoredWebhook {
+fn new(id: WebhookId) -> StoredWebhook {
     StoredWebhook {
         webhook: Webhook {
             id,
@@ -85,7 +85,7 @@ pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> WriteOutco
     }
 }
 
-pub(crate) async fn add(store: &AnyStore) -> i64 {
+pub(crate) async fn add(store: &AnyStore) -> WebhookId {
     let id = store.draw_webhook_id().await.unwrap();
     assert_eq!(
         write(store, WebhookChange::Add(new(id))).await,
@@ -94,7 +94,7 @@ pub(crate) async fn add(store: &AnyStore) -> i64 {
     id
 }
 
-async fn get(store: &AnyStore, id: i64) -> Option<StoredWebhook> {
+async fn get(store: &AnyStore, id: WebhookId) -> Option<StoredWebhook> {
     let webhooks = store.list_webhooks().await.unwrap();
     webhooks.into_iter().find(|stored| stored.webhook.id == id)
 }
@@ -112,7 +112,7 @@ fn change(stored: &StoredWebhook, restart: Option<RestartPoint>) -> WebhookChang
     }
 }
 
-fn update(webhook: i64, seen: Lease, lease: Lease) -> DeliveryUpdate {
+fn update(webhook: WebhookId, seen: Lease, lease: Lease) -> DeliveryUpdate {
     DeliveryUpdate {
         webhook,
         seen_lease: seen,
@@ -202,7 +202,7 @@ pub(crate) async fn a_change_of_another_version_changes_nothing(store: AnyStore)
     assert_eq!(write(&store, delete).await, WriteOutcome::Stale);
     assert_eq!(get(&store, id).await, changed);
     let delete = WebhookChange::Delete {
-        id: id + 1,
+        id: WebhookId(id.0 + 1),
         version: 1,
     };
     assert_eq!(write(&store, delete).await, WriteOutcome::Stale);
@@ -211,7 +211,7 @@ pub(crate) async fn a_change_of_another_version_changes_nothing(store: AnyStore)
 pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_twice(
     store: AnyStore,
 ) {
-    let mut last = 0;
+    let mut last = WebhookId(0);
     for _ in 0..Webhook::MAX {
         last = add(&store).await;
     }
@@ -233,7 +233,7 @@ pub(crate) async fn there_are_at_most_100_webhooks_although_many_are_added_at_on
 ) {
     join_all((1..Webhook::MAX).map(|_| add(&store))).await;
     let id = store.draw_webhook_id().await.unwrap();
-    let adding = (id..id + 8).map(|id| write(&store, WebhookChange::Add(new(id))));
+    let adding = (id.0..id.0 + 8).map(|id| write(&store, WebhookChange::Add(new(WebhookId(id)))));
     let done = join_all(adding).await;
     assert_eq!(
         done.iter()
@@ -299,7 +299,7 @@ pub(crate) async fn a_lease_is_taken_by_one_of_those_who_saw_it_free(store: AnyS
     assert!(save(&store, update(id, lease(holder, 1), lease(holder, 2))).await);
     assert!(!save(&store, update(id, lease(holder, 1), lease(99, 2))).await);
     assert!(save(&store, update(id, lease(holder, 2), lease(99, 3))).await);
-    assert!(!save(&store, update(id + 1, free, lease(1, 1))).await);
+    assert!(!save(&store, update(WebhookId(id.0 + 1), free, lease(1, 1))).await);
 }
 
 pub(crate) async fn what_was_delivered_is_saved_only_with_the_lease(store: AnyStore) {

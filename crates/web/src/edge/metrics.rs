@@ -92,22 +92,22 @@ impl Metrics {
     }
 
     /// Writes the metrics.
-    pub(crate) fn expose(&self, page: &mut Exposition) {
-        self.expose_requests(page);
-        self.expose_durations(page);
-        page.gauge(
+    pub(crate) fn expose(&self, exposition: &mut Exposition) {
+        self.expose_requests(exposition);
+        self.expose_durations(exposition);
+        exposition.gauge(
             "http_server_active_requests",
             "Requests in flight.",
             &self.active,
         );
-        self.expose_connections(page);
-        self.expose_rejected_keys(page);
+        self.expose_connections(exposition);
+        self.expose_rejected_keys(exposition);
     }
 
     /// Writes the numbers of requests by operation and status.
-    fn expose_requests(&self, page: &mut Exposition) {
+    fn expose_requests(&self, exposition: &mut Exposition) {
         let name = "http_server_requests_total";
-        page.begin(Kind::Counter, name, "Requests that got a response.");
+        exposition.begin(Kind::Counter, name, "Requests that got a response.");
         for (metrics, operation, route) in self.each() {
             for (counter, status) in metrics.by_status.iter().zip(100_u16..) {
                 // Most status codes never occur, so they need no line.
@@ -117,16 +117,16 @@ impl Metrics {
                         ("http_route", &route),
                         ("http_response_status_code", &status),
                     ];
-                    page.sample(name, &labels, counter.get());
+                    exposition.sample(name, &labels, counter.get());
                 }
             }
         }
     }
 
     /// Writes the durations of requests by operation.
-    fn expose_durations(&self, page: &mut Exposition) {
+    fn expose_durations(&self, exposition: &mut Exposition) {
         let name = "http_server_request_duration_seconds";
-        page.begin(
+        exposition.begin(
             Kind::Histogram,
             name,
             "Time from the head of a request to its response.",
@@ -134,25 +134,25 @@ impl Metrics {
         for (metrics, operation, route) in self.each() {
             let labels: [(&str, &dyn Display); 2] =
                 [("operation", &operation), ("http_route", &route)];
-            page.histogram_samples(name, &labels, &metrics.durations);
+            exposition.histogram_samples(name, &labels, &metrics.durations);
         }
     }
 
     /// Writes the metrics of connections.
-    fn expose_connections(&self, page: &mut Exposition) {
+    fn expose_connections(&self, exposition: &mut Exposition) {
         // Without `..`, so that no metric of connections is forgotten here.
         let Connections {
             open,
             accepted,
             turned_away,
         } = &*self.connections;
-        page.gauge("petstore_connections", "Open connections.", open);
-        page.counter(
+        exposition.gauge("petstore_connections", "Open connections.", open);
+        exposition.counter(
             "petstore_connections_accepted_total",
             "Accepted connections.",
             accepted,
         );
-        page.counter(
+        exposition.counter(
             "petstore_connections_turned_away_total",
             "Connections closed because of the connection limits.",
             turned_away,
@@ -160,13 +160,13 @@ impl Metrics {
     }
 
     /// Writes the numbers of rejected keys by problem.
-    fn expose_rejected_keys(&self, page: &mut Exposition) {
+    fn expose_rejected_keys(&self, exposition: &mut Exposition) {
         let name = "petstore_rejected_keys_total";
         let help = "Requests rejected because of their API key, by error code.";
-        page.begin(Kind::Counter, name, help);
+        exposition.begin(Kind::Counter, name, help);
         for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.rejected_keys) {
             let code = problem.code();
-            page.sample(name, &[("code", &code)], counter.get());
+            exposition.sample(name, &[("code", &code)], counter.get());
         }
     }
 }

@@ -191,10 +191,10 @@ impl Edge {
     }
 
     /// Writes the metrics of all requests and their connections.
-    pub fn expose(&self, page: &mut Exposition) {
-        self.metrics.expose(page);
+    pub fn expose(&self, exposition: &mut Exposition) {
+        self.metrics.expose(exposition);
         if let Some(spans) = &self.spans {
-            spans.expose(page);
+            spans.expose(exposition);
         }
     }
 

@@ -17,7 +17,7 @@ use petstore_app::{
 };
 use petstore_domain::{
     Problem, StoredResponse,
-    store_area::{IfMatch, Webhook, WebhookChange},
+    store_area::{IfMatch, Webhook, WebhookChange, WebhookId},
 };
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response};
@@ -78,7 +78,7 @@ async fn execute(
     let versions = if_match.as_ref().and_then(IfMatch::versions);
     let context = write.context(area).await?;
     let _entered = area.app.requests.enter(&context)?;
-    let id = query::path_integer(write.parameter);
+    let id = query::path_integer(write.parameter).map(WebhookId);
     let changed = webhooks
         .change(id, versions, &command, context, response_to)
         .await?;

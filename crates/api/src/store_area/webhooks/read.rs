@@ -1,6 +1,6 @@
 //! `listWebhooks`, `getWebhook` and `listWebhookAttempts`.
 
-use petstore_domain::store_area::{Attempt, Label, Webhook};
+use petstore_domain::store_area::{Attempt, Label, Webhook, WebhookId};
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response};
 
@@ -31,8 +31,8 @@ pub(crate) async fn list_webhooks(
     let stored = area.app.store.list_webhooks().await?;
     let webhooks = stored.into_iter().map(|stored| stored.webhook);
     let (webhooks, next) = limit.page(
-        webhooks.filter(|webhook| webhook.id > after).collect(),
-        |webhook| webhook.id,
+        webhooks.filter(|webhook| webhook.id.0 > after).collect(),
+        |webhook| webhook.id.0,
     );
     let next = next
         .and_then(|id| page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id)));
@@ -60,7 +60,7 @@ pub(crate) async fn get_webhook(
     let found = area
         .app
         .webhooks
-        .find(query::path_integer(parameter))
+        .find(query::path_integer(parameter).map(WebhookId))
         .await?;
     let webhook = found.ok_or_else(no_webhook)?.webhook;
     wire::respond_with(area, request, webhook_json(&webhook, None), webhook.version)
@@ -85,7 +85,7 @@ pub(crate) async fn list_attempts(
     let id = area
         .app
         .webhooks
-        .find(id)
+        .find(id.map(WebhookId))
         .await?
         .ok_or_else(no_webhook)?
         .webhook

@@ -1,6 +1,6 @@
 //! Webhooks: what a request can register, read and change.
 
-use petstore_domain::Scope;
+use petstore_domain::{Scope, store_area::WebhookId};
 use serde_json::{Value, json};
 
 use super::{Reply, Store};
@@ -273,7 +273,7 @@ async fn a_test_message_is_sent_once_for_all_repetitions() {
     };
     assert_eq!(
         (waiting.webhook, json!(waiting.message_id)),
-        (1, test.json()["messageId"].clone())
+        (WebhookId(1), test.json()["messageId"].clone())
     );
 }
 
@@ -317,7 +317,12 @@ async fn webhooks_and_attempts_are_listed_page_by_page() {
             duration_ms: 7,
             error: (number % 2 == 1).then(|| "timeout".to_owned()),
         };
-        store.server.store.add_attempt(3, attempt).await.unwrap();
+        store
+            .server
+            .store
+            .add_attempt(WebhookId(3), attempt)
+            .await
+            .unwrap();
     }
     let first = store.get("/webhooks/3/attempts?limit=3").await;
     let next = first.next().unwrap();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use petstore_domain::store_area::{DeliveryUpdate, Lease, StoredWebhook};
+use petstore_domain::store_area::{DeliveryUpdate, Lease, StoredWebhook, WebhookId};
 use petstore_observe::{log::chain, metrics::WebhookState};
 use petstore_store::StoreError;
 use tracing::error;
@@ -161,7 +161,7 @@ impl Dispatcher {
             Err(error) => {
                 if self.unreadable_webhooks.insert(id) {
                     let cause = chain(&error);
-                    error!(webhook = id, cause, "a secret cannot be read");
+                    error!(webhook = id.0, cause, "a secret cannot be read");
                 }
                 None
             }
@@ -291,7 +291,7 @@ impl LeasedEndpoint {
     }
 }
 
-fn find_webhook(webhooks: &[StoredWebhook], id: i64) -> Option<&StoredWebhook> {
+fn find_webhook(webhooks: &[StoredWebhook], id: WebhookId) -> Option<&StoredWebhook> {
     webhooks.iter().find(|stored| stored.webhook.id == id)
 }
 

@@ -67,13 +67,22 @@ impl Dispatcher {
 
         match error_class {
             Some(class) if !was_failing => {
-                warn!(webhook, class, cause = finished.cause, "a webhook fails");
+                warn!(
+                    webhook = webhook.0,
+                    class,
+                    cause = finished.cause,
+                    "a webhook fails"
+                );
             }
-            None if was_failing => info!(webhook, "a webhook succeeds again"),
+            None if was_failing => info!(webhook = webhook.0, "a webhook succeeds again"),
             _ => {}
         }
         if let Some(reason) = endpoint.disabled_reason() {
-            error!(webhook, reason = reason.as_str(), "a webhook is disabled");
+            error!(
+                webhook = webhook.0,
+                reason = reason.as_str(),
+                "a webhook is disabled"
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petstore_domain::store_area::{Epoch, StoredWebhook, TestMessage};
+use petstore_domain::store_area::{Epoch, StoredWebhook, TestMessage, WebhookId};
 use petstore_observe::log::chain;
 use petstore_store::StoreError;
 use tracing::warn;
@@ -24,7 +24,7 @@ impl Dispatcher {
         let Some(epoch) = self.epoch else {
             return Ok(());
         };
-        let webhooks: Vec<i64> = self.leased.keys().copied().collect();
+        let webhooks: Vec<WebhookId> = self.leased.keys().copied().collect();
         for webhook in webhooks {
             for _ in 0..MAX_ATTEMPTS_IN_FLIGHT {
                 self.start_next(epoch, webhook).await?;
@@ -34,7 +34,7 @@ impl Dispatcher {
     }
 
     /// Starts the next message of an endpoint, if it has one that it may send.
-    async fn start_next(&mut self, epoch: Epoch, webhook: i64) -> Result<(), StoreError> {
+    async fn start_next(&mut self, epoch: Epoch, webhook: WebhookId) -> Result<(), StoreError> {
         let now = self.clock.now();
         let Some(leased) = self.leased.get_mut(&webhook) else {
             return Ok(());
@@ -77,7 +77,7 @@ impl Dispatcher {
     async fn read_content(
         &mut self,
         epoch: Epoch,
-        webhook: i64,
+        webhook: WebhookId,
         next: &NextMessage,
     ) -> Result<Option<Content>, StoreError> {
         let seq = next.seq;
@@ -93,7 +93,10 @@ impl Dispatcher {
             }
         };
         let Some(change) = page.changes.iter().find(|change| change.seq == seq) else {
-            warn!(webhook, seq, "a message is dropped: its change is gone");
+            warn!(
+                webhook = webhook.0,
+                seq, "a message is dropped: its change is gone"
+            );
             leased.endpoint.drop_in_flight(seq);
             return Ok(None);
         };
@@ -153,7 +156,7 @@ impl Dispatcher {
             let result = record_test(store.as_ref(), webhook, &finished.outcome.attempt).await;
             if let Err(error) = result {
                 let cause = chain(&error);
-                warn!(webhook, cause, "an attempt could not be noted");
+                warn!(webhook = webhook.0, cause, "an attempt could not be noted");
             }
             finished
         });

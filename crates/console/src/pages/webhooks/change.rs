@@ -6,11 +6,11 @@ use petstore_app::{
 };
 use petstore_domain::{
     StoredResponse,
-    store_area::{ChangeType, Label, WebhookPatch},
+    store_area::{ChangeType, Label, WebhookId, WebhookPatch},
     words::Word,
 };
 
-use super::{list, show};
+use super::{list, show, webhook_in_path};
 use crate::{ask::Question, pages::parts::missing_page, prelude::*, reply::Flash, staff};
 
 /// The path of the page with all webhooks.
@@ -81,7 +81,7 @@ pub(in super::super) async fn press(
     webhook_change: WebhookCommand,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(Some) else {
+    let Some(id) = webhook_in_path(desk) else {
         return Ok(missing_page(texts().no_webhook));
     };
     let path = format!("{LIST_PATH}/{id}");
@@ -101,7 +101,7 @@ pub(in super::super) async fn press(
 /// Returns the question about a change that stops messages, unless the form already says yes.
 async fn question_about(
     desk: &Desk<'_>,
-    id: i64,
+    id: WebhookId,
     webhook_change: &WebhookCommand,
     path: &str,
 ) -> Result<Option<Reply>, ApiError> {
@@ -137,7 +137,7 @@ async fn change(
 ) -> Result<Result<Reply, &'static str>, ApiError> {
     // The stored response is the secret or the message, so that a repetition shows the same one.
     let respond = |decided: &WebhookDecision| {
-        let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id);
+        let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id.0);
         let body = match &decided.secret {
             Some(secret) => secret.clone(),
             None => Flash::new(code, id).to_string(),
@@ -148,7 +148,7 @@ async fn change(
             ..StoredResponse::default()
         }
     };
-    let id = desk.id(Some);
+    let id = webhook_in_path(desk);
     let context = desk.context();
     let result = desk
         .app()

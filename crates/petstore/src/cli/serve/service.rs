@@ -31,6 +31,7 @@ use crate::cli::{
     pages::{Faces, Listeners, PageParts},
     runtime::{self, Ends, notify},
     tasks,
+    webhooks::KeyFileUser,
 };
 
 /// The reserved addresses, and what was read before them.
@@ -153,7 +154,7 @@ impl Serve {
             .management
             .traces(self.deployment, &mut runtime::random())?;
         let (spans, exporter) = traces.unzip();
-        let registrar = self.webhooks.registrar(database, true);
+        let registrar = self.webhooks.registrar(database, KeyFileUser::Service);
         let dispatcher = Dispatcher::new(
             Arc::clone(store),
             Arc::clone(&clock),

@@ -4,7 +4,7 @@
 use petstore_databases as databases;
 use petstore_domain::{
     Clock, NewPet, PetName, PetStatus, Scope,
-    store_area::{Attempt, FieldValues},
+    store_area::{Attempt, FieldValues, WebhookId},
 };
 use petstore_store::{OpenMode, bulk::IdSource};
 use petstore_testing::{pictures, reply::Reply};
@@ -549,7 +549,7 @@ impl Shop<'_> {
             self.store
                 .server
                 .store
-                .add_attempt(1, attempt)
+                .add_attempt(WebhookId(1), attempt)
                 .await
                 .unwrap();
         }

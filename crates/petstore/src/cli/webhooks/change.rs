@@ -1,0 +1,185 @@
+//! How a command changes a webhook, and what it prints afterwards.
+
+use std::path::{self, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use jiff::Timestamp;
+use petstore_app::delivery::{
+    self, DecisionError, NewWebhook, Registrar, VaultError, WebhookCommand, WebhookDecision,
+};
+use petstore_databases::DatabaseUrl;
+use petstore_domain::{
+    Actor, Clock, StoredResponse, SystemClock, WriteContext,
+    store_area::{StoredWebhook, Webhook, WebhookChange, WebhookId},
+};
+use petstore_store::{Store, WriteOutcome};
+use petstore_system::owner::FileOwner;
+
+use super::{
+    super::{args::BadSetting, output},
+    attempts::{self, SENT_LATER},
+    stored,
+};
+
+/// Changes webhooks of a store.
+pub(super) struct Changer<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) registrar: &'a Registrar,
+    pub(super) database: &'a DatabaseUrl,
+}
+
+impl Changer<'_> {
+    /// Adds a webhook, and prints it.
+    pub(super) async fn add(&self, new_webhook: NewWebhook) -> anyhow::Result<()> {
+        self.execute(None, WebhookCommand::Add(new_webhook)).await
+    }
+
+    /// Changes a webhook. Prints the webhook unless it is deleted, or the attempt of a test.
+    pub(super) async fn change(
+        &self,
+        id: WebhookId,
+        command: WebhookCommand,
+    ) -> anyhow::Result<()> {
+        let present = stored::find(self.store, id).await?;
+        self.execute(Some(present), command).await
+    }
+
+    /// Carries out a command about a webhook, which is absent if the command adds it.
+    async fn execute(
+        &self,
+        present: Option<StoredWebhook>,
+        command: WebhookCommand,
+    ) -> anyhow::Result<()> {
+        let missing_key_file = self.missing_key_file();
+        let now = SystemClock.now();
+        let decision = self.decide(present.as_ref(), &command, now).await?;
+        if decision.secret.is_some() {
+            self.check_key_file()?;
+        }
+
+        let context = WriteContext::new(Actor::Command, now);
+        let outcome = self
+            .store
+            .write_webhook(
+                decision.change.clone(),
+                decision.act.clone(),
+                StoredResponse::default(),
+                context,
+            )
+            .await
+            .context("cannot store the webhook")?;
+
+        check_outcome(&outcome, &decision.change)?;
+        match &decision.change {
+            WebhookChange::Test(test) => attempts::wait_for_test(self.store, test).await,
+            WebhookChange::Delete { id, .. } => {
+                let line = format!("Webhook {id} in {} is removed.", self.database);
+                output::print_message(&line);
+                Ok(())
+            }
+            WebhookChange::Add(_) | WebhookChange::Change { .. } | WebhookChange::Nothing => {
+                self.print_result(&decision, &command)?;
+                print_new_key_file(missing_key_file)
+            }
+        }
+    }
+
+    /// Decides how a webhook is changed. Without a key file, the error is about the setting.
+    async fn decide(
+        &self,
+        present: Option<&StoredWebhook>,
+        command: &WebhookCommand,
+        now: Timestamp,
+    ) -> anyhow::Result<WebhookDecision> {
+        match delivery::decide(self.store, self.registrar, present, command, now).await {
+            Ok(decision) => Ok(decision),
+            Err(DecisionError::Vault(error @ VaultError::NotSet)) => {
+                Err(BadSetting(error.to_string()).into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the path of the key file, if there is no such file yet.
+    fn missing_key_file(&self) -> Option<PathBuf> {
+        match self.registrar.vault().path() {
+            Some(key_file) if !key_file.exists() => Some(key_file.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Fails if the owner of the database cannot read the key file.
+    fn check_key_file(&self) -> anyhow::Result<()> {
+        let Some(key_file) = self.registrar.vault().path() else {
+            return Ok(());
+        };
+        let DatabaseUrl::Sqlite(database_file) = self.database else {
+            return Ok(());
+        };
+        let database_owner = FileOwner::from_metadata(&database_file.metadata()?);
+        ensure!(
+            database_owner.may_read(&key_file.metadata()?),
+            BadSetting(format!(
+                "the owner of {} cannot read the key file {}; give the file to that user, and run the \
+                 command again",
+                self.database,
+                key_file.display()
+            ))
+        );
+        Ok(())
+    }
+
+    /// Prints the changed webhook, and a line about the change.
+    fn print_result(
+        &self,
+        decision: &WebhookDecision,
+        command: &WebhookCommand,
+    ) -> anyhow::Result<()> {
+        let Some(webhook) = &decision.webhook else {
+            return Ok(());
+        };
+        stored::print(webhook, decision.secret.as_deref())?;
+        let predicate = match command {
+            WebhookCommand::RotateSecret => "has another secret",
+            WebhookCommand::Enable { .. } => "is enabled",
+            WebhookCommand::Patch(_) => "is disabled",
+            _ => "is stored",
+        };
+        let line = format!("Webhook {} in {} {predicate}.", webhook.id, self.database);
+        output::print_message(&line);
+        Ok(())
+    }
+}
+
+/// Fails if a change was not made.
+fn check_outcome(outcome: &WriteOutcome, change: &WebhookChange) -> anyhow::Result<()> {
+    match (outcome, change) {
+        (WriteOutcome::Done, _) => Ok(()),
+        (WriteOutcome::Full, WebhookChange::Test(_)) => bail!(
+            "{} test messages wait already; the first {SENT_LATER}",
+            Webhook::MAX_TESTS
+        ),
+        (WriteOutcome::Full, _) => {
+            bail!("there are {} webhooks already; remove one", Webhook::MAX)
+        }
+        (
+            WriteOutcome::Replayed(_) | WriteOutcome::IdempotencyConflict | WriteOutcome::Stale,
+            _,
+        ) => {
+            bail!("another process has just changed the webhook; run the command again")
+        }
+    }
+}
+
+/// Tells the user to back up the key file, if this command has made it.
+fn print_new_key_file(missing_before: Option<PathBuf>) -> anyhow::Result<()> {
+    let Some(key_file) = missing_before else {
+        return Ok(());
+    };
+    if key_file.exists() {
+        let absolute_path = path::absolute(key_file)?;
+        let line = format!("Made the key file {}; back it up.", absolute_path.display());
+        output::print_message(&line);
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The options of webhooks, which the service and `petstore webhooks` have.
+
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+use petstore_app::delivery::{ATTEMPT_TIMEOUT, Connector, Registrar, Vault};
+use petstore_databases::DatabaseUrl;
+use petstore_domain::{Network, Networks, SystemClock};
+use petstore_system::{addresses::SystemResolver, owner::FileOwner, tls};
+
+use super::super::{runtime, values};
+
+/// The default name of the key file of a service over PostgreSQL, in its working folder.
+const DEFAULT_KEY_FILE: &str = "petstore.secret-key";
+/// The ending of the default name of the key file, after the name of the SQLite file.
+const KEY_FILE_ENDING: &str = ".secret-key";
+
+/// The networks that webhooks may reach, and the key of their secrets.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(in super::super) struct WebhookArgs {
+    /// A network that webhooks may reach although it is private, such as 10.1.0.0/16,
+    /// also over plain HTTP; repeat the option for several
+    #[arg(
+        long,
+        global = true,
+        value_name = "CIDR",
+        env = "PETSTORE_WEBHOOK_ALLOW",
+        value_delimiter = ','
+    )]
+    webhook_allow: Vec<Network>,
+
+    /// The file with the key that encrypts the secrets of webhooks and second factors, created with
+    /// the first of them; the default is the name of the SQLite file with the ending .secret-key, and
+    /// for a service over PostgreSQL petstore.secret-key in its working folder
+    #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE", value_parser = values::new_file())]
+    secret_key_file: Option<PathBuf>,
+}
+
+impl WebhookArgs {
+    /// Returns the registrar of URLs and secrets for a process.
+    pub(in super::super) fn registrar(
+        &self,
+        database: &DatabaseUrl,
+        process: KeyFileUser,
+    ) -> Registrar {
+        let key_file = self.key_file(database, process);
+        let owner = match database {
+            DatabaseUrl::Sqlite(database_file) => FileOwner::for_file(database_file),
+            DatabaseUrl::Postgres(_) => key_file
+                .as_ref()
+                .and_then(|key_file| FileOwner::for_file(key_file)),
+        };
+        let vault = Arc::new(Vault::new(key_file, owner));
+        Registrar::new(vault, self.allowed_networks(), runtime::random())
+    }
+
+    /// Returns the path of the key file, if the process knows it.
+    fn key_file(&self, database: &DatabaseUrl, process: KeyFileUser) -> Option<PathBuf> {
+        if let Some(key_file) = &self.secret_key_file {
+            return Some(key_file.clone());
+        }
+        match (database, process) {
+            (DatabaseUrl::Sqlite(database_file), _) => {
+                let mut key_file = database_file.clone().into_os_string();
+                key_file.push(KEY_FILE_ENDING);
+                Some(key_file.into())
+            }
+            (DatabaseUrl::Postgres(_), KeyFileUser::Service) => Some(DEFAULT_KEY_FILE.into()),
+            (DatabaseUrl::Postgres(_), KeyFileUser::Command) => None,
+        }
+    }
+
+    /// Returns the connector, which sends messages.
+    pub(in super::super) fn connector(&self) -> anyhow::Result<Connector> {
+        Ok(Connector::new(
+            self.allowed_networks(),
+            Box::new(SystemResolver),
+            tls::system_roots(),
+            ATTEMPT_TIMEOUT,
+            Arc::new(SystemClock),
+        )?)
+    }
+
+    /// Returns the private networks that webhooks may reach.
+    fn allowed_networks(&self) -> Networks {
+        self.webhook_allow.iter().copied().collect()
+    }
+}
+
+/// The process that needs the key file.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) enum KeyFileUser {
+    Service,
+    /// A command does not know the working folder of the service. So over PostgreSQL, it has no default.
+    Command,
+}

@@ -1,0 +1,51 @@
+//! The webhooks of a store: reads them, and prints them as JSON.
+
+use anyhow::Context;
+use petstore_domain::store_area::{StoredWebhook, Webhook, WebhookId};
+use petstore_formats::json;
+use petstore_store::Store;
+
+use super::super::{args::BadSetting, output};
+
+/// Finds the webhook with this number, or fails.
+pub(super) async fn find(store: &dyn Store, id: WebhookId) -> anyhow::Result<StoredWebhook> {
+    for stored in list(store).await? {
+        if stored.webhook.id == id {
+            return Ok(stored);
+        }
+    }
+    let message =
+        format!("webhook {id} does not exist; `petstore webhooks list` lists the webhooks");
+    Err(BadSetting(message).into())
+}
+
+/// Reads all webhooks.
+pub(super) async fn list(store: &dyn Store) -> anyhow::Result<Vec<StoredWebhook>> {
+    store
+        .list_webhooks()
+        .await
+        .context("cannot read the webhooks")
+}
+
+/// Prints a webhook as JSON, with its secret if it has just been made.
+pub(super) fn print(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
+    let line = json_line(|json| json::write_webhook(json, webhook, secret))?;
+    if secret.is_none() {
+        return output::print(&line);
+    }
+    output::print_all(&line).with_context(|| {
+        format!(
+            "the secret of the webhook {0} could not be printed; make another one: petstore \
+             webhooks rotate-secret {0}",
+            webhook.id
+        )
+    })
+}
+
+/// Returns a line with the JSON that `write_json` writes.
+pub(super) fn json_line(write_json: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<String> {
+    let mut line = Vec::new();
+    write_json(&mut line);
+    line.push(b'\n');
+    Ok(String::from_utf8(line)?)
+}
