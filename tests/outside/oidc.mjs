@@ -225,6 +225,7 @@ try {
   console.log("A sign-out at the provider ends the session here at once, and no other.");
 
   await carl.goto(`${origin}/account`);
+  await carl.click(".who summary");
   await carl.click('form[action="/sign-out"] button');
   await carl.waitForSelector('button[value="yes"]');
   await press(carl, 'button[value="yes"]');
@@ -253,6 +254,7 @@ try {
   await late.type("#new", "four quiet otters swim");
   await late.type("#again", "four quiet otters swim");
   await press(late, "button.main");
+  await late.click(".who summary");
   await press(late, 'form[action="/sign-out"] button');
   await late.type("#name", "Paul");
   await late.type("#password", "four quiet otters swim");

@@ -238,10 +238,23 @@ fn bar(frame: &Frame<'_>) -> Markup {
                     }
                 }
             }
-            div.who {
-                a href="/account" { bdi { (frame.name) } }
-                form method="post" action="/sign-out" {
-                    button.quiet { (texts().sign_out) }
+            (member_menu(frame))
+        }
+    }
+}
+
+/// Renders the menu of the member: the account with the language, and the way out. It opens without a script.
+fn member_menu(frame: &Frame<'_>) -> Markup {
+    html! {
+        details.who {
+            summary { bdi { (frame.name) } }
+            ul {
+                li { a href="/account" { (texts().account) } }
+                li { a href="/account#language-section" { (texts().language_label) } }
+                li {
+                    form method="post" action="/sign-out" {
+                        button.quiet { (texts().sign_out) }
+                    }
                 }
             }
         }

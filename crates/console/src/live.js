@@ -22,7 +22,7 @@ setZone(document.documentElement.dataset.zone);
 // The number of a day in the calendar of the zone. A date as in ISO 8601 is read in UTC, whose days have equal lengths.
 const dayOf = (at) => Date.parse(isoDay.format(at)) / 86400000;
 const edited = new WeakSet();
-const who = () => document.querySelector(".who a")?.textContent;
+const who = () => document.querySelector(".who summary")?.textContent;
 function showTimes(root) {
   if (!exact) return;
   for (const time of root.querySelectorAll("time")) {
@@ -126,8 +126,11 @@ async function refresh(url, always = false) {
   Object.assign(main.dataset, other.querySelector("main").dataset);
   showTimes(document);
   for (const [part, next] of parts) {
-    for (const { id } of part.querySelectorAll("details[open] > form[id]")) {
-      next.querySelector(`details > #${id}`)?.parentElement.setAttribute("open", "");
+    // What somebody has opened stays open, because a hand may be on its way there.
+    const title = (details) => details.querySelector("summary")?.textContent;
+    for (const opened of part.querySelectorAll("details[open]")) {
+      const same = [...next.querySelectorAll("details:not([open])")].find((details) => title(details) === title(opened));
+      same?.setAttribute("open", "");
     }
     // What this page has of its own.
     for (const kept of part.querySelectorAll("[data-kept]")) other.getElementById(kept.id)?.replaceWith(kept);
@@ -202,6 +205,24 @@ async function sendIfReached(form, submitter) {
   answered.delete(form);
 }
 
+// An order has a form for each thing that people do with it. Each of them saves what was typed into the others.
+function takeTyped(form) {
+  if (!form.dataset.part) return;
+  const add = (name, value) => form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  for (const other of document.querySelectorAll(`form[data-part="${form.dataset.part}"]`)) {
+    if (other === form || !edited.has(other)) continue;
+    sent.set(other, Date.now());
+    for (const { name, value } of [...other.elements]) {
+      const was = other.elements[`was-${name}`]?.value;
+      if (was === undefined || value === was) continue;
+      const own = form.elements[name];
+      if (!own) add(name, value);
+      else if (own.value === was) own.value = value;
+      if (name === "until" && other.elements["until-offset"] && !form.elements["until-offset"]) add("until-offset", 0);
+    }
+  }
+}
+
 document.addEventListener("submit", (event) => {
   const { target } = event;
   const isKeptBack = offline && !navigator.onLine && target.method === "post" && !answered.has(target);
@@ -213,7 +234,8 @@ document.addEventListener("submit", (event) => {
   if (target.method !== "post") return;
   sent.set(target, Date.now());
   // The end of a day is that of the reader's zone, if the store has none.
-  for (const day of target.querySelectorAll("input[type=date]")) {
+  takeTyped(target);
+  for (const day of target.querySelectorAll("input[name=until]")) {
     const field = target.elements[`${day.name}-offset`];
     if (field && day.value) field.value = new Date(`${day.value}T23:59:59`).getTimezoneOffset();
   }
@@ -252,6 +274,9 @@ document.addEventListener("drop", (event) => {
 
 document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-print]")) print();
+  // The menu of the member closes when something else is pressed.
+  const menu = document.querySelector(".who[open]");
+  if (menu && !menu.contains(target)) menu.open = false;
   if (target.matches("[data-all]")) {
     for (const box of target.form.elements) {
       if (box.name === "pet") box.checked = target.checked;
@@ -270,6 +295,14 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || !field || event.ctrlKey || event.target.matches("input, select, textarea")) return;
   event.preventDefault();
   field.select();
+});
+
+// In the bar of the list, the Enter key presses the button next to the input.
+document.addEventListener("keydown", (event) => {
+  const part = event.target.closest("#selected details");
+  if (event.key !== "Enter" || event.target.localName !== "input" || !part) return;
+  event.preventDefault();
+  part.querySelector("button").click();
 });
 
 let stream, waiting, last = 0;

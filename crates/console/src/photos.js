@@ -30,6 +30,8 @@
     [said.textContent, said.className] = [`${text(state)} ${why}`, state === "failed" ? "error" : "muted"];
     bar.hidden = state !== "sending";
     for (const button of buttons) button.hidden = state !== "failed";
+    // What is wrong with the file itself stays wrong.
+    if (photo.isFinal) buttons[0].hidden = true;
   }
 
   function rowOf(photo) {
@@ -194,6 +196,7 @@
     }
     const page = parse(responseText);
     if (status === 200 && new URL(request.responseURL).pathname === target()) return void absorb(page, photo);
+    photo.isFinal = status === 413 || page.querySelector("[data-final]") !== null;
     if (status === 413) return text("large");
     return reason(page);
   }

@@ -236,7 +236,7 @@ async function focusAndTouch(ben) {
   await page.setViewport({ width: 390, height: 800, hasTouch: true });
   for (const path of ["/", "/animals", "/orders", "/orders?status=all", "/categories"]) {
     await page.goto(`${origin}${path}`);
-    const small = await page.$$eval("nav a, main td a, main td button, main td label, .pages a, .who a, .who button, .head a", (all) => all
+    const small = await page.$$eval("nav a, main td a, main td button, main td label, .pages a, .who summary, .head a", (all) => all
       // All of a card is its link.
       .filter((target) => (target.closest(".pet") ?? target).getBoundingClientRect().height < 44)
       .map((target) => `${target.outerHTML} ${target.getBoundingClientRect().height}`));
@@ -244,7 +244,7 @@ async function focusAndTouch(ben) {
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, path);
   }
   // The keyboard goes through the header as people read it, and the header leaves room.
-  const places = await page.$$eval("header a, header button", (all) => all.map((part) => {
+  const places = await page.$$eval("header .bar > a, header nav a, header summary", (all) => all.map((part) => {
     const { left, top, height } = part.getBoundingClientRect();
     return [Math.round((top + height / 2) / 20), left];
   }));

@@ -71,6 +71,20 @@ export async function mouse(at, act, selector, text) {
   await at.page.keyboard.type(text);
 }
 
+// Opens the outermost part around an element that is folded away, as a person does. A page that follows the store can
+// have folded it again.
+async function unfoldAround(element) {
+  const summary = await element.evaluateHandle((target) => {
+    const isClosed = (part) => !part.open && part.querySelector(":scope > summary") !== target;
+    let outermost = null;
+    for (let part = target.parentElement; part; part = part.parentElement) {
+      if (part.localName === "details" && isClosed(part)) outermost = part.querySelector(":scope > summary");
+    }
+    return outermost;
+  });
+  await summary.asElement()?.click();
+}
+
 // Clicks what is there now. A page that follows the store can replace or move an element after it is found and before
 // it is clicked, also because of the change that led to the page. A person clicks its successor without noticing.
 async function click(at, selector, options) {
@@ -78,6 +92,7 @@ async function click(at, selector, options) {
     assert(Date.now() < until, "a click does not arrive there, perhaps because it is folded away");
     const element = await at.page.waitForSelector(selector);
     try {
+      await unfoldAround(element);
       // Without script, no page changes by itself, and no listener is called.
       if (!at.page.isJavaScriptEnabled()) return await element.click(options);
       // A person scrolls until nothing covers it, such as the actions for what is ticked.
@@ -225,7 +240,7 @@ export async function choosePassword(at, link, name) {
   await fill(at, "#new", PASSWORD);
   await fill(at, "#again", PASSWORD);
   await submit(at, "main .main");
-  assert.equal(await text(at, ".who a"), name);
+  assert.equal(await text(at, ".who summary"), name);
 }
 
 export async function signIn(at, name, hand = mouse, site = origin) {
@@ -239,6 +254,7 @@ export async function signIn(at, name, hand = mouse, site = origin) {
 
 export async function signOut(at) {
   await at.page.goto(`${origin}/account`);
+  await press(at, ".who summary");
   await submit(at, ".who button");
   assert(at.page.url().endsWith("/sign-in"));
 }

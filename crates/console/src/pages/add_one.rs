@@ -67,15 +67,18 @@ pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: 
     let content = html! {
         div.head {
             h1 { (texts().add_animals) }
-            a href="/categories" { (texts().categories) }
+            div.buttons {
+                a href="#many" { (texts().add_many) }
+                a href="/categories" { (texts().categories) }
+            }
         }
         (errors.summary())
-        div.columns {
+        div.stack {
             section.card {
                 h2 { (texts().add_one) }
                 (form_for_one(desk, form, schema, errors))
             }
-            section.card {
+            section.card #many {
                 h2 { (texts().add_many) }
                 form.fields method="post" action="/add/preview" data-draft {
                     (lines.make_multiline().show())
@@ -94,19 +97,23 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
     let status_input = Input::from_form("status", texts().status_label, form, errors);
     let category_hint = texts().category_of_species;
     html! {
-        form.fields method="post" action="/add" data-draft {
+        form.fields.halves method="post" action="/add" data-draft {
             (desk.key("add"))
-            (photos::new_animal_photos(desk, form))
-            div.pairs {
-                (Input::from_form("name", texts().name, form, errors).show())
-                @for field in first_screen_fields(schema.fields) {
-                    (values::input(field, form, errors))
-                    @if field.is_birth() { (age_input.show()) }
+            div.fields {
+                (photos::new_animal_photos(desk, form))
+                div.pairs {
+                    (Input::from_form("name", texts().name, form, errors).show())
+                    @for field in first_screen_fields(schema.fields) {
+                        (values::input(field, form, errors))
+                        @if field.is_birth() { (age_input.show()) }
+                    }
                 }
             }
-            (values::inputs(schema.fields, &FIRST_SCREEN_FIELDS, form, errors))
-            (animal_fields::category_input(form, schema.categories, errors, category_hint))
-            (status_input.choose(&forms::status_options()))
+            div.fields {
+                (values::inputs(schema.fields, &FIRST_SCREEN_FIELDS, form, errors))
+                (animal_fields::category_input(form, schema.categories, errors, category_hint))
+                (status_input.choose(&forms::status_options()))
+            }
             (submit_buttons(form, schema.categories, errors))
         }
     }

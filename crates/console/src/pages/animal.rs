@@ -6,10 +6,10 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_fields::facts,
+    animal_fields::{facts, long_texts},
     animal_top, history,
     new_order_form::new_order_forms,
-    orders,
+    order_forms, orders,
     parts::{live_content, missing_page},
     pet_orders::{holding_order, newest_order},
     pet_schema::PetSchema,
@@ -39,6 +39,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         (top(desk, &pet, schema, holding_order.as_ref(), errors))
         div.columns.wide {
             div.stack {
+                (long_texts(&pet, &fields))
                 section.card.no-print { h2 { (texts().history) } (history) }
             }
             div.stack {
@@ -155,7 +156,7 @@ fn order_card(desk: &Desk<'_>, pet: &StorePet, order: &Order, errors: &Errors) -
             }
             // The card for a kennel hangs where everybody sees it.
             div.no-print { (orders::details(desk, order)) }
-            (orders::form(desk, order, Some(pet), errors))
+            (order_forms::show(desk, order, Some(pet), errors))
         }
     }
 }

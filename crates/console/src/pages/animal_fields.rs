@@ -1,6 +1,8 @@
 //! The members of an animal: in each form that has them, and on its page.
 
-use petstore_domain::store_area::{Category, Order, PetPatch, StorePet};
+use petstore_domain::store_area::{
+    Category, FieldKind, FieldSet, FieldValue, Order, PetPatch, StorePet,
+};
 
 use super::{
     pet_schema::PetSchema,
@@ -167,7 +169,22 @@ pub(super) fn compare(
     compared_values
 }
 
-/// Shows the facts on the page of an animal that are below its name and status.
+/// Shows the long texts about an animal, such as its description, each with its label.
+pub(super) fn long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
+    html! {
+        @for field in fields.all() {
+            @if field.kind == FieldKind::LongText
+                && let Some(FieldValue::Text(text)) = pet.fields.get(field.name.as_str()) {
+                section.card.story.no-print {
+                    h2 { (values::label_of(field)) }
+                    p { (markup::lines(text)) }
+                }
+            }
+        }
+    }
+}
+
+/// Shows the short facts on the page of an animal that are below its name and status.
 pub(super) fn facts(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     html! {
         dl {
@@ -175,7 +192,7 @@ pub(super) fn facts(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> M
             dd { (pet.id.get()) }
             dt { (texts().category) }
             dd { bdi { (markup::category(schema.categories, pet.category_id)) } }
-            @for (label, value) in values::set_values(desk, schema.fields, &pet.fields) {
+            @for (label, value) in values::short_values(desk, schema.fields, &pet.fields) {
                 dt { (label) }
                 dd { (value) }
             }

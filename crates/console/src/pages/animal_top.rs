@@ -102,7 +102,7 @@ pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let has_photos = desk.app().photos.place().is_some() || !pet.photos.all().is_empty();
     html! {
         div.head {
-            div.buttons {
+            div.buttons.tools {
                 @if may_edit {
                     a.button href={ (path) "/edit" } { (texts().edit) }
                     @if has_photos { a.button href={ (path) "/photos" } { (texts().manage_photos) } }

@@ -100,6 +100,9 @@ fn entry_markup(
         None => wording::change_type(&entry.kind),
     };
     let is_about_order = entry.subject.kind == SubjectKind::Order;
+    if entry.kind == ChangeType::PetAdded {
+        return first_entry(desk, entry, &action, schema);
+    }
     html! {
         div {
             strong { (action) }
@@ -115,6 +118,24 @@ fn entry_markup(
             }
         }
         div.hint { (wording::actor(&entry.actor)) ", " (markup::time(entry.at, desk.visit.now)) }
+    }
+}
+
+/// Shows the entry of an added animal on one line, which opens the values that the animal had at first.
+fn first_entry(
+    desk: &Desk<'_>,
+    entry: &JournalEntry,
+    action: &str,
+    schema: PetSchema<'_>,
+) -> Markup {
+    html! {
+        details {
+            summary {
+                strong { (action) } " "
+                span.hint { (wording::actor(&entry.actor)) ", " (markup::time(entry.at, desk.visit.now)) }
+            }
+            (show_differences(desk, entry, schema))
+        }
     }
 }
 

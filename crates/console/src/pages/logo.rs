@@ -10,7 +10,7 @@ use petstore_web::edge::{UnreadBody, multipart::Multipart};
 use sha2::{Digest, Sha256};
 
 use super::{
-    photo_uploads,
+    photo_uploads::{self, UploadProblem},
     store::{self, LOGO},
 };
 use crate::{
@@ -98,5 +98,7 @@ async fn store_logo(
         _ => return Ok(Err(texts().logo_invalid.to_owned())),
     };
     let result = photo_uploads::of_stored(desk.app().photos.make_logo(picture, format).await)?;
-    Ok(result.map(|logo| ProfileChange::Logo(Some(logo))))
+    Ok(result
+        .map(|logo| ProfileChange::Logo(Some(logo)))
+        .map_err(UploadProblem::into_message))
 }

@@ -34,6 +34,7 @@ mod live;
 pub(super) mod logo;
 mod messages;
 mod new_order_form;
+mod order_forms;
 mod order_list;
 mod order_rows;
 mod order_search;

@@ -1,15 +1,13 @@
 //! The page of an order: completing, extending, cancelling, returning and changing it.
 
 use jiff::Timestamp;
-use petstore_domain::{
-    PetStatus,
-    store_area::{
-        Command, Decimal, Order, OrderId, OrderPatch, OrderStatus, Patch, Preconditions, StorePet,
-    },
+use petstore_domain::store_area::{
+    Command, Decimal, Order, OrderId, OrderPatch, OrderStatus, Patch, Preconditions, StorePet,
 };
 use petstore_languages::look::{Animal, Drawings};
 
 use super::{
+    order_forms,
     order_rows::{OrderRow, call, form_of, load_orders, load_rows},
     parts::{animal_card, live_content, missing_page},
     values,
@@ -17,7 +15,7 @@ use super::{
 use crate::{
     layout::Follows,
     merge::{self, MergedForm, ReportedChanges},
-    order_inputs::{self, ORDER_INPUTS, OrderForm, OrderInput, PRICE},
+    order_inputs::{self, ORDER_INPUTS},
     prelude::*,
     reply::{FROM, TODAY},
 };
@@ -47,7 +45,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             section.card #order {
                 h2 { (texts().order) }
                 (details(desk, &order))
-                (form(desk, &order, pet.as_ref(), errors))
+                (order_forms::show(desk, &order, pet.as_ref(), errors))
             }
         }
         @for label in [texts().signature, texts().signature_of_store] {
@@ -122,137 +120,6 @@ fn time_detail(desk: &Desk<'_>, label: &str, time: Option<Timestamp>) -> Markup 
             dd { (markup::time_and_distance(time, desk.visit.now)) }
         }
     }
-}
-
-/// The name of the button that the Enter key presses.
-const ENTER: &str = "enter";
-
-/// Renders the form of an order: each of its buttons also saves the typed values.
-pub(super) fn form(
-    desk: &Desk<'_>,
-    order: &Order,
-    pet: Option<&StorePet>,
-    errors: &Errors,
-) -> Markup {
-    if !desk.may_write() {
-        return html! {};
-    }
-    let path = format!("/orders/{}", order.id);
-    let current_form = form_of(desk, order);
-    // The path of a form that could not be saved is below the path of the order.
-    let request_path = desk.visit.request.uri.path();
-    let is_rejected = request_path.starts_with(&format!("{path}/"));
-    let form = if is_rejected {
-        submitted_values(desk, &current_form)
-    } else {
-        current_form.clone()
-    };
-    let is_reserved = order.status == OrderStatus::Reserved;
-    // The price of a reservation is next to its buttons, and the price of a cancelled order cannot change.
-    let is_sold = order.status == OrderStatus::Completed;
-    let summary = if is_reserved {
-        texts().extend_or_change
-    } else {
-        texts().change_order
-    };
-    html! {
-        form.stack.no-print data-draft method="post" action={ (path) "/change" } {
-            (desk.key("order"))
-            (merge::hidden_fields(&current_form))
-            // For the Enter key, which presses the first button.
-            button.hidden name=(ENTER) value="yes" tabindex="-1" aria-hidden="true" {
-                (texts().save)
-            }
-            @if is_reserved {
-                div.row {
-                    (inputs(desk, order, &form, errors, |input| input.name == PRICE))
-                    (command_button(&path, "complete", "main", texts().sell))
-                    (command_button(&path, "cancel", "", texts().cancel_reservation))
-                }
-            } @else if may_reopen(order, pet) {
-                div.buttons {
-                    (command_button(&path, "reopen", "", texts().reopen(order.status)))
-                }
-            }
-            @if is_sold && order.holds {
-                (return_part(&path, &form, errors))
-            }
-            details open[is_rejected] {
-                summary { (summary) }
-                div.fields {
-                    @if is_reserved {
-                        (forms::day_input(form.get("until"), errors.message_for("until")))
-                    }
-                    (inputs(desk, order, &form, errors, |input| input.name != PRICE || is_sold))
-                    div { button { (texts().save) } }
-                }
-            }
-        }
-    }
-}
-
-/// Returns the values of a form that could not be saved. Some buttons are in a list or in a message, and send no
-/// inputs, so the present values complete the form.
-fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
-    let merged_form = MergedForm::new(&desk.visit.form, current_form).form;
-    let mut fields = merged_form.fields().to_vec();
-    for (name, value) in current_form.fields() {
-        if merged_form.all(name).next().is_none() {
-            fields.push((name.clone(), value.clone()));
-        }
-    }
-    fields.into_iter().collect()
-}
-
-/// Renders the inputs of the form of an order that `is_included` selects.
-fn inputs(
-    desk: &Desk<'_>,
-    order: &Order,
-    form: &Form,
-    errors: &Errors,
-    is_included: impl Fn(&OrderInput) -> bool,
-) -> Markup {
-    let order_form = OrderForm {
-        is_new: false,
-        status: order.status,
-        id_prefix: "",
-    };
-    html! {
-        @for input in &ORDER_INPUTS {
-            @if is_included(input) {
-                (input.show(desk, form, errors, order_form))
-            }
-        }
-    }
-}
-
-/// Renders a button that sends the form of the order at `path` to a command.
-fn command_button(path: &str, command: &str, class: &str, label: &str) -> Markup {
-    html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
-}
-
-/// Renders the part of the form in which the customer returns the animal.
-fn return_part(path: &str, form: &Form, errors: &Errors) -> Markup {
-    let reason = Input::from_form("reason", texts().reason_label, form, errors).make_optional();
-    html! {
-        details open[errors.message_for("reason").is_some()] {
-            summary { (texts().take_back_more) }
-            div.fields {
-                p.hint { (texts().take_back_hint) }
-                (reason.show())
-                div { (command_button(path, "return", "", texts().take_back)) }
-            }
-        }
-    }
-}
-
-/// Whether a closed order can become a reservation again: a sale while it holds its animal, and a cancelled order while
-/// its animal is available.
-fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
-    if order.status == OrderStatus::Completed {
-        return order.holds;
-    }
-    pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawal.is_none())
 }
 
 /// Parses the typed values as a change of the values that the form showed. A member that the form does not have stays.
@@ -400,10 +267,5 @@ pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Changes the values that people wrote about the order, and the end of a reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let form = &desk.visit.form;
-    if !form.get(ENTER).is_empty() && !form.get("reason").is_empty() {
-        // The Enter key in the reason of a return means the return.
-        return take_back(desk).await;
-    }
     act_on_order(desk, |_, _, _| Vec::new()).await
 }

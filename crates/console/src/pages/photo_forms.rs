@@ -272,7 +272,7 @@ async fn turn(
     let turned = match of_stored(desk.app().photos.turn(photo.id, to_right).await)? {
         Ok(Some(turned)) => turned,
         Ok(None) => return Ok(Err(texts().photo_file_missing.to_owned())),
-        Err(problem) => return Ok(Err(problem)),
+        Err(problem) => return Ok(Err(problem.into_message())),
     };
     let focus = photo.focus.map(|focus| focus.rotate(to_right));
     Ok(Ok(NewPhoto {

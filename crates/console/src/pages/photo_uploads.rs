@@ -57,7 +57,32 @@ struct Uploads {
 /// A picture that was not added.
 struct FailedUpload {
     file: String,
-    problem: String,
+    problem: UploadProblem,
+}
+
+/// The reason why a picture was not added, for people.
+pub(super) enum UploadProblem {
+    /// The picture itself, so it can never be added.
+    Picture(String),
+    /// The state of the service or of the animal, which can change.
+    State(String),
+}
+
+impl UploadProblem {
+    /// Returns the message for people.
+    pub(super) fn into_message(self) -> String {
+        match self {
+            Self::Picture(message) | Self::State(message) => message,
+        }
+    }
+
+    /// Renders the message. The script offers no further attempt for a picture that can never be added.
+    fn show(&self) -> Markup {
+        match self {
+            Self::Picture(message) => html! { span data-final { (message) } },
+            Self::State(message) => html! { span { (message) } },
+        }
+    }
 }
 
 impl Uploads {
@@ -66,7 +91,7 @@ impl Uploads {
         self.added_count as usize + self.failed.len()
     }
 
-    fn add_result(&mut self, file: String, result: Result<(), String>) {
+    fn add_result(&mut self, file: String, result: Result<(), UploadProblem>) {
         match result {
             Ok(()) => self.added_count += 1,
             Err(problem) => self.failed.push(FailedUpload { file, problem }),
@@ -116,7 +141,8 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
                 uploads.add_result(file, result);
             }
             (Some(file), None) => {
-                uploads.add_result(file, Err(texts().picture_too_large.to_owned()));
+                let problem = UploadProblem::Picture(texts().picture_too_large.to_owned());
+                uploads.add_result(file, Err(problem));
             }
             _ => {}
         }
@@ -136,7 +162,7 @@ async fn add_picture(
     pet: Option<&StorePet>,
     uploads: &mut Uploads,
     picture: Bytes,
-) -> Result<Result<(), String>, ApiError> {
+) -> Result<Result<(), UploadProblem>, ApiError> {
     if let Some(pet) = pet {
         return add_to_pet(desk, pet.id, &uploads.key, uploads.next_number(), picture).await;
     }
@@ -178,7 +204,7 @@ fn failed_list(uploads: &Uploads) -> Markup {
         @if added_count > 0 { p { (texts().photos_added(added_count)) } }
         ul {
             @for FailedUpload { file, problem } in &uploads.failed {
-                li { (markup::text(file, markup::SHORT_LENGTH)) (window_texts().colon) span { (problem) } }
+                li { (markup::text(file, markup::SHORT_LENGTH)) (window_texts().colon) (problem.show()) }
             }
         }
     }
@@ -201,7 +227,7 @@ async fn add_to_pet(
     key: &str,
     number: usize,
     picture: Bytes,
-) -> Result<Result<(), String>, ApiError> {
+) -> Result<Result<(), UploadProblem>, ApiError> {
     let digest = Sha256::digest(&picture);
     let stored = match store_picture(desk, picture).await? {
         Ok(stored) => stored,
@@ -217,7 +243,7 @@ async fn add_to_pet(
     let command = Command::AddPhoto { id, photo };
     match desk.execute_once(vec![command], identity).await? {
         Ok(_) => Ok(Ok(())),
-        Err(not_done) => Ok(Err(not_done.why)),
+        Err(not_done) => Ok(Err(UploadProblem::State(not_done.why))),
     }
 }
 
@@ -225,7 +251,7 @@ async fn add_to_pet(
 async fn store_picture(
     desk: &Desk<'_>,
     picture: Bytes,
-) -> Result<Result<StoredPhoto, String>, ApiError> {
+) -> Result<Result<StoredPhoto, UploadProblem>, ApiError> {
     if let Some(format) = Format::detect(&picture) {
         return of_stored(desk.app().photos.add(picture, format).await);
     }
@@ -239,15 +265,23 @@ async fn store_picture(
     } else {
         texts().no_picture
     };
-    Ok(Err(problem.to_owned()))
+    Ok(Err(UploadProblem::Picture(problem.to_owned())))
 }
 
 /// Returns what was made of a picture, or what is wrong with the picture, for people.
-pub(super) fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiError> {
+pub(super) fn of_stored<T>(
+    stored: Result<T, PhotoError>,
+) -> Result<Result<T, UploadProblem>, ApiError> {
     match stored {
         Ok(stored) => Ok(Ok(stored)),
-        Err(PhotoError::Invalid(problem)) => Ok(Err(texts().picture_problem(problem))),
-        Err(PhotoError::Busy) => Ok(Err(texts().too_many_pictures.to_owned())),
+        Err(PhotoError::Invalid(problem)) => {
+            let message = texts().picture_problem(problem);
+            Ok(Err(UploadProblem::Picture(message)))
+        }
+        Err(PhotoError::Busy) => {
+            let message = texts().too_many_pictures.to_owned();
+            Ok(Err(UploadProblem::State(message)))
+        }
         Err(error) => Err(error.into()),
     }
 }

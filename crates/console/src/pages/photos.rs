@@ -80,12 +80,9 @@ fn change_form(desk: &Desk<'_>, pet: &StorePet) -> Markup {
         form method="post" action={ "/animals/" (pet.id) "/photos/change" } {
             (desk.key("photos-change"))
             (merge::hidden_fields(&form_of(pet)))
-            // For the Enter key, which presses the first button.
-            button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" {
-                (texts().save)
-            }
+            // The Enter key presses the first button.
+            div.buttons { button.main name="do" value="save" { (texts().save) } }
             (list(desk, pet, true))
-            div.buttons { button name="do" value="save" { (texts().save) } }
         }
     }
 }
@@ -109,11 +106,14 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
 fn picture_input(is_disabled: bool) -> Markup {
     html! {
         div.field {
-            label for="pictures" { (texts().add_photos) }
+            // The button of a browser is in the language of the browser. With a script, the label takes its place.
+            div.picker {
+                label.button for="pictures" { (texts().add_photos) }
+                input #pictures type="file" name=(PICTURES)
+                    accept="image/jpeg,image/png,image/webp,image/gif" multiple
+                    required[!is_disabled] disabled[is_disabled] aria-describedby="pictures-hint";
+            }
             p.hint #pictures-hint { (texts().photos_hint) }
-            input #pictures type="file" name=(PICTURES)
-                accept="image/jpeg,image/png,image/webp,image/gif" multiple
-                required[!is_disabled] disabled[is_disabled] aria-describedby="pictures-hint";
         }
     }
 }

@@ -152,15 +152,18 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
     input.show()
 }
 
-/// Returns the values of an animal, each with the label of its field. A field without a value is left out.
-pub(super) fn set_values(
+/// Returns the values of an animal that are no long texts, each with the label of its field. A field without a value is
+/// left out.
+pub(super) fn short_values(
     desk: &Desk<'_>,
     fields: &FieldSet,
     values: &FieldValues,
 ) -> Vec<(String, Markup)> {
     let mut labelled_values = Vec::new();
     for field in fields.all() {
-        if let Some(value) = values.get(field.name.as_str()) {
+        if field.kind != FieldKind::LongText
+            && let Some(value) = values.get(field.name.as_str())
+        {
             labelled_values.push((label_of(field), value_markup(desk, field, value)));
         }
     }

@@ -118,7 +118,7 @@ fn language_section(desk: &Desk<'_>) -> Markup {
         ..Input::default()
     };
     html! {
-        section.card {
+        section.card #language-section {
             h2 { (texts().language_label) }
             form.fields method="post" action="/account/language" {
                 (desk.key("language"))

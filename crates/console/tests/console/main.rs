@@ -14,6 +14,7 @@ mod browser;
 mod categories;
 mod counter;
 mod demo_link;
+mod enter_key;
 mod field_labels;
 mod field_values;
 mod fields;

@@ -315,17 +315,13 @@ async fn the_enter_key_in_the_reason_of_a_return_takes_the_animal_back() {
         .await
         .expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
-    let form = page.between("action=\"/orders/1/change\"", "</form>");
+    let form = page.between("action=\"/orders/1/return\"", "</form>");
     let (_, first_button) = form.split_once("<button").unwrap();
-    assert!(
-        first_button
-            .trim_start()
-            .starts_with("class=\"hidden\" name=\"enter\" value=\"yes\""),
-        "{form}"
-    );
-    let typed = [("enter", "yes"), ("reason", "Allergy")];
+    let label = first_button.split('>').nth(1).unwrap();
+    assert_eq!(label, "Record the return</button", "{form}");
+    let typed = [("reason", "Allergy")];
     clerk
-        .submit((&page, "/orders/1/change"), "/orders/1/change", &typed)
+        .submit((&page, "/orders/1/return"), "/orders/1/return", &typed)
         .await
         .expect(303);
     let order = shop

@@ -1,0 +1,194 @@
+//! The forms of an order on its page and on the page of its animal: one for each thing that people do with the order.
+//!
+//! The Enter key presses the first button of a form. So each form has the inputs of its own buttons, and its first button
+//! is the one that people see next to these inputs. The script saves what is typed into the other forms of the order, too.
+
+use petstore_domain::{
+    PetStatus,
+    store_area::{Order, OrderStatus, StorePet},
+};
+
+use super::order_rows::form_of;
+use crate::{
+    merge::{self, MergedForm},
+    order_inputs::{ORDER_INPUTS, OrderForm, OrderInput, PRICE},
+    prelude::*,
+};
+
+/// The forms of one order.
+struct OrderForms<'o> {
+    desk: &'o Desk<'o>,
+    order: &'o Order,
+    /// The path of the order.
+    path: String,
+    /// The present values of the inputs.
+    current_form: Form,
+    /// The values that the inputs show.
+    form: Form,
+    /// Whether a form of this order was submitted and could not be saved.
+    is_rejected: bool,
+    errors: &'o Errors,
+}
+
+/// Renders the forms of an order, with the problems of the form that was submitted.
+pub(super) fn show(
+    desk: &Desk<'_>,
+    order: &Order,
+    pet: Option<&StorePet>,
+    errors: &Errors,
+) -> Markup {
+    if !desk.may_write() {
+        return html! {};
+    }
+    let path = format!("/orders/{}", order.id);
+    let current_form = form_of(desk, order);
+    // The path of a form that could not be saved is below the path of the order.
+    let request_path = desk.visit.request.uri.path();
+    let is_rejected = request_path.starts_with(&format!("{path}/"));
+    let form = if is_rejected {
+        submitted_values(desk, &current_form)
+    } else {
+        current_form.clone()
+    };
+    let forms = OrderForms {
+        desk,
+        order,
+        path,
+        current_form,
+        form,
+        is_rejected,
+        errors,
+    };
+    html! {
+        div.stack.order-forms.no-print {
+            @if order.status == OrderStatus::Reserved {
+                (forms.sale_form())
+            } @else if may_reopen(order, pet) {
+                (forms.reopening_form())
+            }
+            @if order.status == OrderStatus::Completed && order.holds { (forms.return_form()) }
+            (forms.change_form())
+        }
+    }
+}
+
+/// Returns the values of a form that could not be saved. Some buttons are in a list or in a message, and send no
+/// inputs, so the present values complete the form.
+fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
+    let merged_form = MergedForm::new(&desk.visit.form, current_form).form;
+    let mut fields = merged_form.fields().to_vec();
+    for (name, value) in current_form.fields() {
+        if merged_form.all(name).next().is_none() {
+            fields.push((name.clone(), value.clone()));
+        }
+    }
+    fields.into_iter().collect()
+}
+
+impl OrderForms<'_> {
+    /// Renders a form whose first button sends it to a command. `is_typed` says whether people type into the form.
+    fn form(&self, command: &str, is_typed: bool, content: &Markup) -> Markup {
+        html! {
+            form.stack data-draft[is_typed] data-part={ "order-" (self.order.id) } method="post"
+                action={ (self.path) "/" (command) } {
+                (self.desk.key("order"))
+                (merge::hidden_fields(&self.current_form))
+                (content)
+            }
+        }
+    }
+
+    /// Renders a button that sends its form to a command.
+    fn button(&self, command: &str, class: &str, label: &str) -> Markup {
+        html! { button class=(class) formaction={ (self.path) "/" (command) } { (label) } }
+    }
+
+    /// Renders the inputs of the order that `is_included` selects.
+    fn inputs(&self, id_prefix: &str, is_included: impl Fn(&OrderInput) -> bool) -> Markup {
+        let order_form = OrderForm {
+            is_new: false,
+            status: self.order.status,
+            id_prefix,
+        };
+        html! {
+            @for input in &ORDER_INPUTS {
+                @if is_included(input) {
+                    (input.show(self.desk, &self.form, self.errors, order_form))
+                }
+            }
+        }
+    }
+
+    /// Renders the form with the price that sells the animal or ends the reservation.
+    fn sale_form(&self) -> Markup {
+        let content = html! {
+            div.row {
+                (self.inputs("", |input| input.name == PRICE))
+                (self.button("complete", "main", texts().sell))
+                (self.button("cancel", "", texts().cancel_reservation))
+            }
+        };
+        self.form("complete", true, &content)
+    }
+
+    /// Renders the form that reserves the animal again.
+    fn reopening_form(&self) -> Markup {
+        let label = texts().reopen(self.order.status);
+        let content = html! { div.buttons { (self.button("reopen", "", label)) } };
+        self.form("reopen", false, &content)
+    }
+
+    /// Renders the form in which the customer returns the animal.
+    fn return_form(&self) -> Markup {
+        let reason = Input::from_form("reason", texts().reason_label, &self.form, self.errors)
+            .make_optional();
+        let content = html! {
+            details open[self.errors.message_for("reason").is_some()] {
+                summary { (texts().take_back_more) }
+                div.fields {
+                    p.hint { (texts().take_back_hint) }
+                    (reason.show())
+                    div { (self.button("return", "", texts().take_back)) }
+                }
+            }
+        };
+        self.form("return", true, &content)
+    }
+
+    /// Renders the form that changes the values that people wrote about the order, and the end of a reservation.
+    fn change_form(&self) -> Markup {
+        let is_reserved = self.order.status == OrderStatus::Reserved;
+        // The price of a cancelled order cannot change.
+        let has_price = is_reserved || self.order.status == OrderStatus::Completed;
+        // The form of the sale has an input for the price, too.
+        let id_prefix = if is_reserved { "change-" } else { "" };
+        let summary = if is_reserved {
+            texts().extend_or_change
+        } else {
+            texts().change_order
+        };
+        let content = html! {
+            details open[self.is_rejected] {
+                summary { (summary) }
+                div.fields {
+                    @if is_reserved {
+                        (forms::day_input(self.form.get("until"), self.errors.message_for("until")))
+                    }
+                    (self.inputs("", |input| input.name != PRICE))
+                    @if has_price { (self.inputs(id_prefix, |input| input.name == PRICE)) }
+                    div { button { (texts().save) } }
+                }
+            }
+        };
+        self.form("change", true, &content)
+    }
+}
+
+/// Whether a closed order can become a reservation again: a sale while it holds its animal, and a cancelled order while
+/// its animal is available.
+fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
+    if order.status == OrderStatus::Completed {
+        return order.holds;
+    }
+    pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawal.is_none())
+}
