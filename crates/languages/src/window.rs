@@ -52,6 +52,8 @@ texts! {
     clear;
     next;
     first;
+    /// Above the list of a link with parameters that the page does not know.
+    link_not_understood;
     none_found;
     none_here_yet;
     none_at_all;

@@ -12,7 +12,7 @@ use petstore_domain::{
     },
 };
 use petstore_languages::{
-    look::{Animal, Drawings, gallery_room, label_of, readable_name, text, value_text},
+    look::{Animal, CARD, Drawings, gallery_room, label_of, readable_name, text, value_text},
     window_texts as texts,
 };
 use petstore_web::edge::ApiError;
@@ -54,13 +54,14 @@ pub(super) async fn page(
         return Err(ApiError::new(Problem::NotFound, message));
     };
     if pet.withdrawal.is_some() {
-        return gone_page(shop, layout, moment, texts().gone).await;
-    }
-    if pet.status == PetStatus::Sold {
-        let name = readable_name(pet.name.as_str(), SHORT_LENGTH);
-        return gone_page(shop, layout, moment, &texts().found_a_home(&name)).await;
+        return gone_page(shop, layout, moment, texts().gone, None).await;
     }
     let animal = Animal::public(&pet, &moment.fields);
+    if pet.status == PetStatus::Sold {
+        let name = readable_name(pet.name.as_str(), SHORT_LENGTH);
+        let title = texts().found_a_home(&name);
+        return gone_page(shop, layout, moment, &title, Some(&animal)).await;
+    }
     present_page(shop, layout, moment, &animal).await
 }
 
@@ -189,25 +190,43 @@ fn long_texts(animal: &Animal<'_>) -> Markup {
     }
 }
 
-/// Renders the page of an animal that has left the store, with some that are there. It says nothing of the animal apart
-/// from the title.
+/// Renders the page of an animal that has left the store, with some that are there. Apart from the title, it shows only
+/// the picture of `animal`, which was public before.
 async fn gone_page(
     shop: &Shop,
     layout: &Layout,
     moment: &Moment,
     title: &str,
+    animal: Option<&Animal<'_>>,
 ) -> Result<RenderedPage, ApiError> {
     let mut drawings = Drawings::default();
+    let picture = match animal {
+        Some(animal) => last_picture(animal, &mut drawings),
+        None => html! {},
+    };
     let suggestions =
         suggestions::section(shop, moment, Filter::default(), None, &mut drawings).await?;
 
     let message = Message {
         status: StatusCode::GONE,
         title,
-        content: &html! { p { (texts().gone_next) } },
+        content: &html! { (picture) p { (texts().gone_next) } },
         below: &html! { (drawings.symbols()) (suggestions) },
     };
     Ok(layout.message_page(&moment.facts, &message))
+}
+
+/// Renders the picture of an animal that has a home now: its first photo, or its drawing.
+fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
+    html! {
+        div.picture.last {
+            @if let Some(photo) = animal.photos.first() {
+                (CARD.picture(photo, &animal.alt(0, photo), 0, 1))
+            } @else {
+                (drawings.draw(animal, None))
+            }
+        }
+    }
 }
 
 /// Renders the photos, the first one large, each with a link that opens the viewer; or a drawing if there are none.

@@ -51,6 +51,7 @@ pub(super) async fn page(
         h1 { (heading(query)) }
         (panel.kinds(&mut drawings))
         (panel.form())
+        @if query.has_unknown { p.note role="status" { (texts().link_not_understood) } }
         (panel.summary(count))
         (list)
         (page_links(query, next_path.as_deref()))

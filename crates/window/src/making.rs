@@ -78,6 +78,7 @@ impl Window {
         let variant = match visit.page {
             Page::animal => visit.parameter.to_owned(),
             Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
+            Page::list if query.has_unknown => format!("unknown {}", query.canonical()),
             _ => query.canonical(),
         };
         // Ages depend on the day.

@@ -36,6 +36,8 @@ pub(super) struct Query {
     pub(super) longest_first: bool,
     /// Whether the request had empty parameters, as a form sends them.
     pub(super) has_empty: bool,
+    /// Whether the request asked for a page or for animals in a way that the window does not know.
+    pub(super) has_unknown: bool,
 }
 
 impl Default for Query {
@@ -47,6 +49,7 @@ impl Default for Query {
             after: None,
             longest_first: false,
             has_empty: false,
+            has_unknown: false,
         }
     }
 }
@@ -149,6 +152,7 @@ impl QueryParser<'_> {
     /// Adds a parameter. Ignores one that is unknown or empty.
     fn add(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
         if !self.knows(name) {
+            self.query.has_unknown |= asks_for_animals(name, value);
             return Ok(());
         }
         if value.is_empty() || name == "q" && value.trim().is_empty() {
@@ -231,6 +235,14 @@ impl QueryParser<'_> {
         }
         Ok(self.query)
     }
+}
+
+/// Whether a parameter that the window does not know asks for a page or for animals. Others were added on the way, as by
+/// sites that count their visitors.
+fn asks_for_animals(name: &str, value: &str) -> bool {
+    let is_first_page = name == "page" && value == "1";
+    let asks = name == "page" || name.starts_with("field.");
+    asks && !value.is_empty() && !is_first_page
 }
 
 /// Returns the choice of a field that a value names, as the store writes it. Returns the value itself if no choice

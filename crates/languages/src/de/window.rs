@@ -80,6 +80,7 @@ pub(crate) static TEXTS: Texts = Texts {
     clear: "Alle anzeigen",
     next: "Weitere Tiere",
     first: "Zurück zu den neuesten",
+    link_not_understood: "Dieser Link fragt nach etwas, das diese Seite nicht kennt. Dieser Teil wurde weggelassen.",
     none_found: "Zu Ihrer Suche passt zurzeit kein Tier.",
     none_here_yet: "Unter diesen Tieren passt keines. Auf der nächsten Seite geht es weiter.",
     none_at_all: "Zurzeit sucht kein Tier ein Zuhause. Schauen Sie bald wieder vorbei.",

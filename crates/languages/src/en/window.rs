@@ -78,6 +78,7 @@ pub(crate) static TEXTS: Texts = Texts {
     clear: "Show all",
     next: "More animals",
     first: "Back to the newest",
+    link_not_understood: "This link asks for something that this page does not know. That part was left out.",
     none_found: "No animals match your search.",
     none_here_yet: "No match among these animals. Continue to the next page.",
     none_at_all: "No animal is looking for a home at the moment. Come back soon.",

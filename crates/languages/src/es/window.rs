@@ -80,6 +80,7 @@ pub(crate) static TEXTS: Texts = Texts {
     clear: "Ver todos",
     next: "Más animales",
     first: "Volver a los más recientes",
+    link_not_understood: "Este enlace pide algo que esta página no conoce. Esa parte no se ha tenido en cuenta.",
     none_found: "Ninguno de nuestros animales coincide con la búsqueda.",
     none_here_yet: "Ninguno de estos animales coincide. Continúe en la página siguiente.",
     none_at_all: "En este momento, ningún animal busca hogar. Vuelva pronto.",

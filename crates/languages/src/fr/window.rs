@@ -86,6 +86,7 @@ pub(crate) static TEXTS: Texts = Texts {
     clear: "Tout afficher",
     next: "Plus d’animaux",
     first: "Retour aux plus récents",
+    link_not_understood: "Ce lien demande quelque chose que cette page ne connaît pas. Cette partie a été ignorée.",
     none_found: "Aucun de nos animaux ne correspond à votre recherche.",
     none_here_yet: "Aucun de ces animaux ne correspond. Continuez à la page suivante.",
     none_at_all: "Aucun animal ne cherche de famille en ce moment. Revenez bientôt.",

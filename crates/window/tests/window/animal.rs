@@ -121,6 +121,26 @@ async fn a_sold_animal_is_410_with_its_name_a_withdrawn_one_410_without_and_an_u
 }
 
 #[tokio::test]
+async fn a_sold_animal_keeps_its_picture_and_a_withdrawn_one_has_none() {
+    let street = Street::open().await;
+    let cat = [("species", "Cat")];
+    let sold = street.add_with_status("Luna", Sold, &cat).await;
+    let page = street.get(&format!("/animals/{sold}")).await.expect(410);
+    let picture = page.between("<div class=\"picture last\">", "</div>");
+    assert!(picture.contains("<svg"), "{page:?}");
+    let with_photo = street.add_with_status("Mia", Sold, &cat).await;
+    let photo = street.photo(with_photo, None).await.to_string();
+    let path = format!("/animals/{with_photo}");
+    let page = street.get(&path).await.expect(410);
+    let picture = page.between("<div class=\"picture last\">", "</div>");
+    assert!(picture.contains(&photo), "{page:?}");
+    street.withdraw(with_photo).await;
+    let page = street.get(&path).await.expect(410);
+    let has_picture = page.text.contains("picture last") || page.text.contains(&photo);
+    assert!(!has_picture, "{page:?}");
+}
+
+#[tokio::test]
 async fn a_page_ends_with_others_of_the_species_and_a_gone_one_with_the_newest() {
     let street = Street::open().await;
     let (cat, dog) = ([("species", "Cat")], [("species", "Dog")]);

@@ -436,3 +436,37 @@ async fn a_card_says_that_an_animal_is_new_or_has_waited_for_a_year() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_link_that_asks_for_something_unknown_says_that_this_part_was_left_out() {
+    const NOTE: &str = "This link asks for something that this page does not know.";
+    let street = Street::open().await;
+    street
+        .field("keeper", "Keeper", FieldKind::Text, false)
+        .await;
+    street.add("Rex", &[("species", "Dog")]).await;
+    for (query, is_noted) in [
+        ("page=9999", true),
+        ("field.age=foo", true),
+        ("field.species=Dog&field.age=foo", true),
+        // A field that is not public is as unknown as one that does not exist.
+        ("field.keeper=Ana", true),
+        ("page=1", false),
+        ("utm_source=letter&fbclid=x", false),
+        ("field.age=", false),
+        ("field.species=Dog", false),
+    ] {
+        let page = street.get(&format!("/?{query}")).await;
+        let has_note = page.text.contains(NOTE);
+        assert_eq!(has_note, is_noted, "{query}: {page:?}");
+        if is_noted {
+            assert_eq!(page.animals(), [1], "{query}");
+            let indexed = page.between("rel=\"canonical\" href=\"", "\"");
+            assert!(!indexed.contains("age"), "{indexed}");
+        }
+    }
+    // Neither of both pages is sent in place of the other one.
+    let noted = street.get("/?page=2").await;
+    let plain = street.get("/").await;
+    assert!(noted.text.contains(NOTE) && !plain.text.contains(NOTE));
+}
