@@ -803,6 +803,12 @@ texts! {
     not_in_text;
     /// The orders of the list of animals.
     newest_first;
+    by_name;
+    by_price(price: &str) -> String;
+    youngest_first;
+    too_many_to_sort(most: usize) -> String;
+    /// For how long an animal has been here.
+    stay;
     longest_first;
     too_many_attempts(minutes: u64) -> String;
     weak(weak: WeakPassword) -> String;

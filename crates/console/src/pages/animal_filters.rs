@@ -12,6 +12,7 @@ use petstore_domain::{
 use petstore_languages::everyday::{UnderstoodWord, Vocabulary, has_general_words, understand};
 
 use super::{
+    list_order::ListOrder,
     parts::{self, link},
     values,
 };
@@ -19,9 +20,6 @@ use crate::{prelude::*, words};
 
 /// The parameter with the order of the list. Without it, the newest animals are first.
 pub(super) const SORT_PARAMETER: &str = "sort";
-
-/// The value of [`SORT_PARAMETER`] for a list that begins with the animals that are in the store for the longest time.
-pub(super) const LONGEST_FIRST: &str = "longest";
 
 /// The parameter with the id of the last animal of the page before.
 pub(super) const AFTER_PARAMETER: &str = "after";
@@ -48,6 +46,7 @@ pub(super) struct Filters<'f> {
     /// The names and values of all parameters that are not empty, also of the order of the list.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
+    pub(super) order: ListOrder,
     /// The words of the search that mean properties.
     pub(super) understood_words: Vec<UnderstoodWord>,
     /// Whether no animal can match the text of the search, because it has nothing to search for.
@@ -118,6 +117,7 @@ impl<'f> Filters<'f> {
 
         let phrase = Phrase::new(form.get("q"));
         let is_impossible = phrase.is_none() && !form.get("q").is_empty();
+        let order = ListOrder::from_parameter(form.get(SORT_PARAMETER));
         let mut query = PetQuery {
             category_id: form.integer("category"),
             phrase,
@@ -127,7 +127,7 @@ impl<'f> Filters<'f> {
                 .into_iter()
                 .map(|field_filter| field_filter.filter)
                 .collect(),
-            newest_first: form.get(SORT_PARAMETER) != LONGEST_FIRST,
+            newest_first: order != ListOrder::Longest,
             limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
             after: form.integer(AFTER_PARAMETER).and_then(PetId::new),
             ..PetQuery::default()
@@ -137,6 +137,7 @@ impl<'f> Filters<'f> {
             fields,
             parameters,
             query,
+            order,
             understood_words: Vec::new(),
             is_impossible,
             left_out_labels: value_filters.left_out_labels,
@@ -277,9 +278,8 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
     for filter in &value_filters.field_filters {
         parameters.push((values::input_of(filter.field), filter.value));
     }
-    if form.get(SORT_PARAMETER) == LONGEST_FIRST {
-        parameters.push((SORT_PARAMETER.to_owned(), LONGEST_FIRST));
-    }
+    let order = ListOrder::from_parameter(form.get(SORT_PARAMETER));
+    parameters.push((SORT_PARAMETER.to_owned(), order.as_parameter()));
     parameters.retain(|(_, value)| !value.is_empty());
     parameters
 }

@@ -1,9 +1,16 @@
 //! The table of the list of animals.
 
-use petstore_domain::store_area::{Order, StorePet};
-use petstore_languages::look::{Animal, Drawings};
+use petstore_domain::{
+    PetStatus,
+    store_area::{Order, StorePet},
+};
+use petstore_languages::look::{Animal, Drawings, duration_in_words};
 
-use super::{order_rows, parts::animal_card, pet_schema::PetSchema};
+use super::{
+    order_rows,
+    parts::{self, animal_card},
+    pet_schema::PetSchema,
+};
 use crate::prelude::*;
 
 /// Shows animals with their pictures and what tells them apart, and with the contacts of `orders`.
@@ -34,17 +41,23 @@ pub(super) fn animal_table(
                     }
                 }
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
-                td data-label=(texts().changed_at) {
-                    small {
-                        @if let Some(updated_at) = pet.updated_at {
-                            (markup::time(updated_at, desk.visit.now))
-                        } @else { "–" }
-                    }
-                }
+                td data-label=(texts().stay) { small { (stay(desk, pet)) } }
             }
         }
     };
     html! { (drawings.symbols()) (markup::table(&headings(has_boxes), &rows)) }
+}
+
+/// Returns for how long an animal has been here, such as `3 weeks`; a dash for an animal that has left.
+fn stay(desk: &Desk<'_>, pet: &StorePet) -> String {
+    let has_left = pet.withdrawal.is_some() || pet.status == PetStatus::Sold;
+    let words = match pet.created_at {
+        Some(created_at) if !has_left => {
+            duration_in_words(desk.visit.facts.day_of(created_at), parts::today(desk))
+        }
+        _ => None,
+    };
+    words.unwrap_or_else(|| "–".to_owned())
 }
 
 /// Returns the headings of the columns. The box of its own column selects all animals.
@@ -54,7 +67,7 @@ fn headings(has_boxes: bool) -> Markup {
         texts().price,
         texts().status_label,
         texts().number,
-        texts().changed_at,
+        texts().stay,
     ];
     html! {
         @if has_boxes {

@@ -8,9 +8,10 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_filters::{AFTER_PARAMETER, Filters, LONGEST_FIRST, SORT_PARAMETER},
+    animal_filters::{AFTER_PARAMETER, Filters, SORT_PARAMETER},
     animal_table::animal_table,
     filter_views::{chips, filter_form},
+    list_order::{ListOrder, MAX_SORTED, load_sorted_page},
     order_rows,
     parts::{self, empty_store_card, page_links},
     pet_schema::PetSchema,
@@ -58,7 +59,10 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         (errors.summary())
         (filter_form(&filters, &categories))
         div #results.stack data-live data-found=(count_text) {
-            (chips(&filters, desk, &categories))
+            (chips(&filters, desk, &categories, pets))
+            @if list_page.is_too_long_to_sort {
+                p.notice.flash role="status" { (texts().too_many_to_sort(MAX_SORTED)) }
+            }
             @if !pets.is_empty() { p.muted { (count_text) (sort_links(&filters)) } }
             (results)
         }
@@ -93,6 +97,8 @@ struct ListPage {
     count: Option<usize>,
     /// The only animal of the list, if the text of the search is its number or its value of a unique field.
     only_match: Option<PetId>,
+    /// Whether the list has too many animals for the order that was asked for, so that the newest are first.
+    is_too_long_to_sort: bool,
 }
 
 /// Loads the page of the list that the filters ask for.
@@ -101,6 +107,10 @@ struct ListPage {
 /// of everyday words, the animals that have it as their name follow.
 async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, StoreError> {
     let query = &filters.query;
+    let is_sorted_here = filters.order.is_sorted_here() && !filters.is_impossible;
+    if is_sorted_here && let Some(page) = sorted_page(desk, filters).await? {
+        return Ok(page);
+    }
     let (mut pets, next_position) = if filters.is_impossible {
         (Vec::new(), None)
     } else {
@@ -125,7 +135,23 @@ async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, S
         next_position,
         count,
         only_match,
+        is_too_long_to_sort: is_sorted_here,
     })
+}
+
+/// Loads the page in an order in which the store does not read animals. Returns `None` if the list is too long for it.
+async fn sorted_page(
+    desk: &Desk<'_>,
+    filters: &Filters<'_>,
+) -> Result<Option<ListPage>, StoreError> {
+    let page = load_sorted_page(desk, &filters.query, filters.order, filters.fields).await?;
+    Ok(page.map(|page| ListPage {
+        pets: page.pets,
+        next_position: page.next_position,
+        count: Some(page.count),
+        only_match: None,
+        is_too_long_to_sort: false,
+    }))
 }
 
 /// Puts animals before the others of a list, the last one first.
@@ -269,20 +295,17 @@ async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Ma
     })
 }
 
-/// Shows the order of the list, and a link to the list in the other order.
+/// Shows the order of the list, and links to the list in the other orders.
 fn sort_links(filters: &Filters<'_>) -> Markup {
-    let mut label = texts().newest_first;
-    let mut other_label = texts().longest_first;
-    let mut other_value = LONGEST_FIRST;
-    if !filters.query.newest_first {
-        label = texts().longest_first;
-        other_label = texts().newest_first;
-        other_value = "";
-    }
     html! {
-        " · " (label)
+        " · " (filters.order.label())
         span.no-print {
-            " · " a href=(filters.path_with(&[(SORT_PARAMETER, other_value)])) { (other_label) }
+            @for order in ListOrder::ALL {
+                @if order != filters.order && order.is_possible(filters.fields) {
+                    @let path = filters.path_with(&[(SORT_PARAMETER, order.as_parameter())]);
+                    " · " a href=(path) { (order.label()) }
+                }
+            }
         }
     }
 }

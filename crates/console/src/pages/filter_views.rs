@@ -1,11 +1,13 @@
 //! The form that filters the list of animals, and a chip for each filter.
 
-use petstore_domain::store_area::{Age, Category, FieldDefinition, PetQuery, Phrase};
+use petstore_domain::store_area::{
+    Age, Category, FieldDefinition, FieldValue, PetQuery, Phrase, StorePet,
+};
 use petstore_languages::quoted;
 
 use super::{
     animal_filters::{
-        AGE_PARAMETER, ALL_STATUSES, Filters, KEPT_FILTER_PARAMETER, LONGEST_FIRST, SORT_PARAMETER,
+        AGE_PARAMETER, ALL_STATUSES, Filters, KEPT_FILTER_PARAMETER, SORT_PARAMETER,
         filterable_fields, status_filter_label, status_filter_options,
     },
     category_names::MAX_PROPOSED_CATEGORIES,
@@ -24,8 +26,68 @@ struct Chip<'f> {
     text: String,
 }
 
-/// Shows a chip for each filter, which removes it, and chips that add filters which people often want next.
-pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Category]) -> Markup {
+/// A link that adds a filter to the list.
+struct AddingChip {
+    path: String,
+    label: String,
+}
+
+/// The ages of the chips. Each animal has only one of them.
+const CHIP_AGES: [Age; 4] = [
+    Age::UnderOne,
+    Age::OneToThree,
+    Age::ThreeToEight,
+    Age::EightOrMore,
+];
+
+/// Returns the chips that add a filter by the species of the shown animals, if they have several.
+fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<AddingChip> {
+    let Some(field) = filters.fields.find("species") else {
+        return Vec::new();
+    };
+    let Some(choices) = &field.choices else {
+        return Vec::new();
+    };
+    let mut chips = Vec::new();
+    for species in choices.values() {
+        let has_species = |pet: &StorePet| {
+            let value = pet.fields.get(field.name.as_str());
+            matches!(value, Some(FieldValue::Text(text)) if text == species)
+        };
+        if pets.iter().any(has_species) {
+            let input = values::input_of(field);
+            chips.push(AddingChip {
+                path: filters.path_with(&[(&input, species)]),
+                label: markup::readable(field.display_text(species), SHORT_LENGTH),
+            });
+        }
+    }
+    if chips.len() < 2 {
+        return Vec::new();
+    }
+    chips
+}
+
+/// Returns the chips that add a filter by an age.
+fn age_chips(filters: &Filters<'_>) -> Vec<AddingChip> {
+    let mut chips = Vec::new();
+    for age in CHIP_AGES {
+        chips.push(AddingChip {
+            path: filters.path_with(&[(AGE_PARAMETER, age.as_str())]),
+            label: window_texts().age_range(age).to_owned(),
+        });
+    }
+    chips
+}
+
+/// Shows a chip for each filter, which removes it, and chips that add filters which people often want next: first the species
+/// of the shown animals, then the ages.
+pub(super) fn chips(
+    filters: &Filters<'_>,
+    desk: &Desk<'_>,
+    categories: &[Category],
+    pets: &[StorePet],
+) -> Markup {
     let mut chips = Vec::new();
     for (name, value) in &filters.parameters {
         if name != SORT_PARAMETER {
@@ -52,7 +114,13 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
         filtering_names.push(AGE_PARAMETER);
     }
     let is_full = filtering_names.len() == PetQuery::MAX_VALUE_FILTERS;
-    let offers_ages = filters.query.dates.is_none() && !is_full && filters.has_ages();
+    let mut adding_chips = Vec::new();
+    if !is_full && !filtering_names.contains(&"species") {
+        adding_chips.extend(species_chips(filters, pets));
+    }
+    if !is_full && filters.query.dates.is_none() && filters.has_ages() {
+        adding_chips.extend(age_chips(filters));
+    }
 
     html! {
         @if !filters.left_out_labels.is_empty() {
@@ -60,7 +128,7 @@ pub(super) fn chips(filters: &Filters<'_>, desk: &Desk<'_>, categories: &[Catego
             p.notice.flash role="alert" { (texts().too_many_filters(PetQuery::MAX_VALUE_FILTERS, &labels)) }
         }
         (printed_filters(filters, &chips))
-        @if !chips.is_empty() || offers_ages { (chip_list(filters, &chips, offers_ages)) }
+        @if !chips.is_empty() || !adding_chips.is_empty() { (chip_list(filters, &chips, &adding_chips)) }
         @if is_full {
             @for name in &filtering_names {
                 input type="hidden" form="find" name=(KEPT_FILTER_PARAMETER) value=(name);
@@ -83,7 +151,7 @@ fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
 }
 
 /// Shows the chips that remove filters, and after them the chips that add filters.
-fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Markup {
+fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], adding_chips: &[AddingChip]) -> Markup {
     let offers_sold = filters.query.is_on_offer && !filters.get("q").is_empty();
     let path_without_filters = link("/animals", &[(SORT_PARAMETER, filters.get(SORT_PARAMETER))]);
     html! {
@@ -96,12 +164,7 @@ fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], offers_ages: bool) -> Ma
                     }
                 }
             }
-            @if offers_ages {
-                @for age in &Age::ALL {
-                    @let path = filters.path_with(&[(AGE_PARAMETER, age.as_str())]);
-                    li { (adding_chip(&path, window_texts().age_range(*age))) }
-                }
-            }
+            @for chip in adding_chips { li { (adding_chip(&chip.path, &chip.label)) } }
             @if offers_sold {
                 @let path = filters.path_with(&[("status", ALL_STATUSES)]);
                 li { (adding_chip(&path, texts().add_sold)) }
@@ -146,7 +209,9 @@ fn filter_in_words(
 pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     html! {
         form.card #find method="get" action="/animals" role="search" data-search {
-            @if !filters.query.newest_first { input type="hidden" name=(SORT_PARAMETER) value=(LONGEST_FIRST); }
+            @if !filters.get(SORT_PARAMETER).is_empty() {
+                input type="hidden" name=(SORT_PARAMETER) value=(filters.get(SORT_PARAMETER));
+            }
             div.row {
                 div.field.search {
                     label for="q" { (texts().find_label) }

@@ -30,6 +30,7 @@ mod filter_views;
 mod first_steps;
 mod history;
 mod import_preview;
+mod list_order;
 mod live;
 pub(super) mod logo;
 mod messages;

@@ -135,3 +135,89 @@ async fn an_order_is_found_by_the_name_of_its_animal_however_many_have_it() {
     let link = "href=\"/orders?q=Smith+%26&amp;status=all\">Search the orders for “Smith &amp;”<";
     assert!(page.text.contains(link), "{page:?}");
 }
+
+#[tokio::test]
+async fn a_list_can_begin_with_the_first_name_the_lowest_price_or_the_youngest() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (name, price, born) in [
+        ("Zoe", "90", "2025-01-01"),
+        ("älva", "1250", ""),
+        ("Bo", "", "2020-01-01"),
+        ("Carl", "95.50", "2026-11-01"),
+    ] {
+        let form = [
+            ("name", name),
+            ("category", "1"),
+            ("field.price", price),
+            ("field.born", born),
+        ];
+        clerk.post("/add", &form).await.expect(303);
+    }
+    for (sort, expected) in [
+        ("name", ["älva", "Bo", "Carl", "Zoe"]),
+        ("price", ["Zoe", "Carl", "älva", "Bo"]),
+        ("age", ["Carl", "Zoe", "Bo", "älva"]),
+    ] {
+        let path = format!("/animals?sort={sort}");
+        assert_eq!(walk(&mut clerk, &path).await, expected, "{sort}");
+    }
+    let page = clerk.get("/animals?sort=price").await.expect(200);
+    assert!(page.text.contains("4 animals · By price<"), "{page:?}");
+    assert_eq!(page.hidden("sort"), "price");
+
+    // Over several pages, and with more animals than a page sorts.
+    let insert = |first: i32, last: i32| {
+        let many = format!(
+            "WITH RECURSIVE n (id) AS (SELECT {first} UNION ALL SELECT id + 1 FROM n WHERE id < {last})
+            INSERT INTO pets (name, category_id, status, fields)
+            SELECT 'Pet ' || (9999 - id), 1, 'available', '{{}}' FROM n"
+        );
+        shop.database().execute(&many, []).unwrap();
+    };
+    insert(100, 219);
+    let names = walk(&mut clerk, "/animals?sort=name").await;
+    assert_eq!(names.len(), 124);
+    let first_of_all = ["älva", "Bo", "Carl", "Pet 9780", "Pet 9781"];
+    assert_eq!(names[..5], first_of_all);
+    insert(300, 800);
+    let page = clerk.get("/animals?sort=name").await.expect(200);
+    let notice = "Only lists of up to 500 animals can be sorted.";
+    assert!(page.text.contains(notice), "{page:?}");
+    assert!(page.text.contains(">Pet 9199<"), "{page:?}");
+    let page = clerk.get("/animals?sort=name&q=carl").await.expect(200);
+    assert!(!page.text.contains(notice), "{page:?}");
+}
+
+#[tokio::test]
+async fn the_chips_of_a_list_begin_with_the_species_and_each_animal_has_one_age() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (name, species) in [("Rex", "Dog"), ("Mia", "Cat"), ("Tom", "Cat")] {
+        let form = [("name", name), ("field.species", species)];
+        clerk.post("/add", &form).await.expect(303);
+    }
+    let page = clerk.get("/animals").await.expect(200);
+    let list = page.between("<ul class=\"chips no-print\"", "</ul>");
+    let chips: Vec<&str> = list
+        .split("class=\"more\"")
+        .skip(1)
+        .map(|chip| chip.split(['>', '<']).nth(1).unwrap())
+        .collect();
+    let ages = [
+        "Under 1 year",
+        "1 to 3 years",
+        "3 to 8 years",
+        "8 years or older",
+    ];
+    assert_eq!(chips, [&["Dog", "Cat"][..], &ages].concat(), "{list}");
+    let cats = clerk.get("/animals?field.species=Cat").await.expect(200);
+    let list = cats.between("<ul class=\"chips no-print\"", "</ul>");
+    assert!(!list.contains(">Dog<"), "{list}");
+    // For how long each is here.
+    assert!(
+        page.text
+            .contains("data-label=\"Here for\"><small>0\u{a0}days<"),
+        "{page:?}"
+    );
+}

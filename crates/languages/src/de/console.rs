@@ -1105,6 +1105,15 @@ pub(crate) static TEXTS: Texts = Texts {
     more_follow: "Weitere Einträge folgen auf der nächsten Seite der Konsole.",
     not_in_text: "Das Steuerzeichen U+0000 ist nicht erlaubt. Tippen Sie den Text neu, statt ihn einzufügen.",
     newest_first: "Neueste zuerst",
+    by_name: "Nach Name",
+    by_price: |price| format!("Nach {price}"),
+    youngest_first: "Jüngste zuerst",
+    too_many_to_sort: |most| {
+        format!(
+            "Nur Listen mit höchstens {most} Tieren lassen sich sortieren. Wählen Sie zuerst einen Filter, zum Beispiel eine Tierart."
+        )
+    },
+    stay: "Aufenthalt",
     longest_first: "Am längsten bei uns",
     too_many_attempts: |minutes| {
         let minutes = if minutes == 1 {

@@ -1058,6 +1058,15 @@ pub(crate) static TEXTS: Texts = Texts {
     more_follow: "More entries follow on the next page of the console.",
     not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
     newest_first: "Newest first",
+    by_name: "By name",
+    by_price: |price| format!("By {}", price.to_lowercase()),
+    youngest_first: "Youngest first",
+    too_many_to_sort: |most| {
+        format!(
+            "Only lists of up to {most} animals can be sorted. Choose a filter first, such as a species."
+        )
+    },
+    stay: "Here for",
     longest_first: "Longest with us first",
     too_many_attempts: |minutes| {
         let plural = if minutes == 1 { "" } else { "s" };

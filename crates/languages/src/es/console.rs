@@ -1103,6 +1103,15 @@ pub(crate) static TEXTS: Texts = Texts {
     more_follow: "Hay más entradas en la página siguiente de la consola.",
     not_in_text: "El carácter de control U+0000 no está permitido. Escriba el texto de nuevo en lugar de pegarlo.",
     newest_first: "Primero los más recientes",
+    by_name: "Por nombre",
+    by_price: |price| format!("Por {}", price.to_lowercase()),
+    youngest_first: "Primero los más jóvenes",
+    too_many_to_sort: |most| {
+        format!(
+            "Solo se pueden ordenar listas de hasta {most} animales. Elija antes un filtro, por ejemplo una especie."
+        )
+    },
+    stay: "Estancia",
     longest_first: "Más tiempo con nosotros",
     too_many_attempts: |minutes| {
         let minutes = if minutes == 1 {

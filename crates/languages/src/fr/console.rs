@@ -1139,6 +1139,15 @@ pub(crate) static TEXTS: Texts = Texts {
     more_follow: "D’autres entrées suivent à la page suivante de la console.",
     not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
     newest_first: "Les plus récents d’abord",
+    by_name: "Par nom",
+    by_price: |price| format!("Par {}", price.to_lowercase()),
+    youngest_first: "Les plus jeunes d’abord",
+    too_many_to_sort: |most| {
+        format!(
+            "Seules les listes d’au plus {most} animaux peuvent être triées. Choisissez d’abord un filtre, par exemple une espèce."
+        )
+    },
+    stay: "Durée du séjour",
     longest_first: "Arrivés depuis longtemps",
     too_many_attempts: |minutes| {
         let unit = if minutes < 2 { "minute" } else { "minutes" };

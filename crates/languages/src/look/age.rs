@@ -26,6 +26,13 @@ pub(crate) fn age(born: Date, today: Date) -> Option<String> {
     Some(age)
 }
 
+/// Returns how long it is from one day to another, in the units of an age. Returns `None` if the first day is the later one.
+///
+/// Example: from 1 to 15 March, it is two weeks.
+pub fn duration_in_words(from: Date, to: Date) -> Option<String> {
+    age(from, to)
+}
+
 /// The age above which a day of birth is a mistake, in years.
 const MAX_YEARS: i16 = 120;
 

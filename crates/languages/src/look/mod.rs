@@ -11,6 +11,7 @@ mod drawn_words;
 mod pictures;
 mod render;
 
+pub use age::duration_in_words;
 pub use animal::{Animal, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
