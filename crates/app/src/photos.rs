@@ -1,10 +1,10 @@
-//! The work that keeps the place of photos tidy.
+//! The work that keeps the storage of photos tidy.
 
 use std::{io, mem, sync::Arc};
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{PhotoId, PhotoSize};
-use petstore_photos::{self as photos, PhotoError, Place, ShardFiles, WalkProgress};
+use petstore_photos::{self as photos, PhotoError, PhotoStorage, ShardFiles, WalkProgress};
 use petstore_store::{Cause, StoreError};
 use tracing::{info, warn};
 
@@ -17,37 +17,37 @@ impl App {
     /// Looks at the files of some photos. Notes those that no photo has, and deletes them a day later.
     /// Returns whether there is more to do before the next walk.
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
-        let Some(place) = self.photos.place() else {
+        let Some(storage) = self.photos.storage() else {
             return Ok(false);
         };
         let mut walk = self.photos.walk.lock().await;
         let own_mark =
             photos::database_mark(&self.store.etag_key(), &self.store.incarnation().await?);
-        let other_marks = place.other_marks(&own_mark).await;
+        let other_marks = storage.other_marks(&own_mark).await;
         let other_marks = self.count_failure(other_marks)?;
 
-        self.tend_shard(place, &mut walk, other_marks.is_empty())
+        self.tend_shard(storage, &mut walk, other_marks.is_empty())
             .await?;
         walk.shard = walk.shard.wrapping_add(1);
         if walk.shard != 0 {
             return Ok(true);
         }
         let walk = mem::take(&mut *walk);
-        self.finish_walk(place, walk, &own_mark, &other_marks)
+        self.finish_walk(storage, walk, &own_mark, &other_marks)
     }
 
-    /// Looks at the files of the next shard of a walk. Deletes only files of a place that no other database uses,
+    /// Looks at the files of the next shard of a walk. Deletes only files of a storage that no other database uses,
     /// because the other database may need what this one does not know.
     async fn tend_shard(
         &self,
-        place: &Place,
+        storage: &PhotoStorage,
         walk: &mut WalkProgress,
         may_delete: bool,
     ) -> Result<(), StoreError> {
         let shard = walk.shard;
         // The needed photos are read before the files, because the files of a new photo are there before the photo.
         let needed_photos = self.store.photos_in(shard).await?;
-        let files = match place.list(shard).await {
+        let files = match storage.list(shard).await {
             Ok(files) => files,
             Err(error) => {
                 self.note_failure(walk, error);
@@ -71,7 +71,7 @@ impl App {
         walk.missing += missing_count;
 
         if may_delete {
-            self.delete_orphans(place, walk, files).await?;
+            self.delete_orphans(storage, walk, files).await?;
         }
         Ok(())
     }
@@ -80,7 +80,7 @@ impl App {
     /// day. The times of the files do not count: their clock can be another one, and wrong.
     async fn delete_orphans(
         &self,
-        place: &Place,
+        storage: &PhotoStorage,
         walk: &mut WalkProgress,
         files: ShardFiles,
     ) -> Result<(), StoreError> {
@@ -98,7 +98,7 @@ impl App {
 
         let mut deleted = 0;
         for id in due_photos {
-            match place.delete(id).await {
+            match storage.delete(id).await {
                 Ok(()) => deleted += 1,
                 Err(error) => self.note_failure(walk, error),
             }
@@ -115,7 +115,7 @@ impl App {
     /// Reports the results of a walk through all shards. Returns `false`, or the first failure of the walk.
     fn finish_walk(
         &self,
-        place: &Place,
+        storage: &PhotoStorage,
         walk: WalkProgress,
         own_mark: &str,
         other_marks: &[String],
@@ -126,11 +126,11 @@ impl App {
             .metrics
             .note([walk.photos, walk.bytes, missing, database_count]);
         if missing > 0 {
-            warn!(%place, missing, "photos have no files in this place; is it the right one?");
+            warn!(place = %storage, missing, "photos have no files in this place; is it the right one?");
         }
         if !other_marks.is_empty() {
             warn!(
-                %place,
+                place = %storage,
                 own = own_mark,
                 others = other_marks.join(" "),
                 "another database, or an earlier copy of this one, also uses this place of photos, so no files of \
@@ -143,7 +143,7 @@ impl App {
         }
     }
 
-    /// Whether the files of a photo are there. Without a place for photos, they are not.
+    /// Whether the files of a photo are there. Without a storage for photos, they are not.
     pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
         let has_files = self.photos.has_large_file(id).await;
         has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
@@ -155,7 +155,7 @@ impl App {
         walk.first_error.get_or_insert(error);
     }
 
-    /// Counts the failure of work in the place of photos. Returns the result.
+    /// Counts the failure of work in the storage of photos. Returns the result.
     fn count_failure<T>(&self, result: io::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| {
             self.photos.metrics.failures.count();

@@ -2,12 +2,15 @@
 //! same operations of the store as the interface, and shares its edge.
 
 mod ask;
+mod browser_secret;
+mod cookies;
 mod desk;
 mod files;
 mod form_body;
 mod forms;
 mod guesses;
 mod heavy_work;
+mod known_browsers;
 mod layout;
 mod markup;
 mod merge;
@@ -300,7 +303,8 @@ impl Console {
             && owner != session.member.id
         {
             let path = visit.request.uri.path();
-            let response = staff::kept_page(visit, &session.member, path, &visit.form).await?;
+            let response =
+                staff::saved_form_page(visit, &session.member, path, &visit.form).await?;
             return Ok(Admission::Elsewhere(response));
         }
         Ok(Admission::Member(Box::new(session)))
@@ -334,8 +338,8 @@ async fn open_page(
 
     // A new password makes a browser unknown, and a browser can lose its cookie.
     let member = &desk.session.member;
-    if !session::is_known_browser(&desk.visit, member) {
-        session::remember(&desk.visit, &mut response, member);
+    if !known_browsers::has_signed_in(&desk.visit, member) {
+        known_browsers::remember(&desk.visit, &mut response, member);
     }
     Ok(response)
 }

@@ -26,7 +26,7 @@ const MAX_REQUESTS: usize = 64;
 /// The number of such requests that may be of strangers.
 const MAX_REQUESTS_OF_STRANGERS: usize = 32;
 
-/// The threads for hashes.
+/// The queues for the threads that compute hashes.
 pub(super) struct Passwords {
     all: Queue,
     strangers: Queue,
@@ -34,21 +34,33 @@ pub(super) struct Passwords {
     pub(super) computed: Arc<AtomicUsize>,
 }
 
-/// Turns, and places to wait for them.
+/// A queue of requests that need a hash.
 struct Queue {
+    /// A permit for each hash that may be computed at the same time.
     turns: Arc<Semaphore>,
-    places: Arc<Semaphore>,
+    /// A permit for each request that may be in the queue.
+    slots: Arc<Semaphore>,
 }
 
-/// The place of a request in the queues for a hash, which it may give up at any time.
-#[derive(Clone)]
-pub(super) struct Place(Arc<Permits>);
+/// The sender of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sender {
+    /// A member in a session, with a link, or in a browser in which the member has signed in before.
+    KnownMember,
+    Stranger,
+}
 
-/// The permits that a place holds until it is given up.
-struct Permits {
-    is_known: bool,
-    _place: OwnedSemaphorePermit,
-    _place_of_stranger: Option<OwnedSemaphorePermit>,
+/// The slot of a request in the queues. The request leaves the queues when the last copy is dropped.
+#[derive(Clone)]
+pub(super) struct QueueSlot {
+    sender: Sender,
+    _permits: Arc<SlotPermits>,
+}
+
+/// The permits of a slot.
+struct SlotPermits {
+    _of_all: OwnedSemaphorePermit,
+    _of_strangers: Option<OwnedSemaphorePermit>,
 }
 
 impl Default for Passwords {
@@ -62,56 +74,57 @@ impl Default for Passwords {
 }
 
 impl Queue {
-    /// Returns a queue with this number of turns and places.
-    fn new(turns: usize, places: usize) -> Self {
+    /// Returns an empty queue with this number of turns and slots.
+    fn new(turns: usize, slots: usize) -> Self {
         Self {
             turns: Arc::new(Semaphore::new(turns)),
-            places: Arc::new(Semaphore::new(places)),
+            slots: Arc::new(Semaphore::new(slots)),
         }
     }
 
-    /// Takes a place. Fails with 503 if all are taken.
-    fn take_place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let permit = Arc::clone(&self.places).try_acquire_owned();
+    /// Takes a slot. Fails with 503 if the queue is full.
+    fn take_slot(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let permit = Arc::clone(&self.slots).try_acquire_owned();
         permit.map_err(|_| ApiError::from(StoreError::Overloaded))
     }
 
-    /// Waits for a turn. The semaphore is never closed, so there is always one.
+    /// Waits for a turn. Never returns `None`, because the semaphore is never closed.
     async fn wait_for_turn(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 }
 
 impl Passwords {
-    /// Takes a place. `is_known` says that the request is of a member in a session, with a link, or in a browser in which
-    /// the member has signed in before. Fails with 503 if too many wait.
-    pub(super) fn place(&self, is_known: bool) -> Result<Place, ApiError> {
-        let place_of_stranger = if is_known {
-            None
-        } else {
-            Some(self.strangers.take_place()?)
+    /// Takes a slot in the queues for a request of this sender. Fails with 503 if too many requests wait.
+    pub(super) fn enter(&self, sender: Sender) -> Result<QueueSlot, ApiError> {
+        let permit_of_strangers = match sender {
+            Sender::KnownMember => None,
+            Sender::Stranger => Some(self.strangers.take_slot()?),
         };
-        Ok(Place(Arc::new(Permits {
-            is_known,
-            _place: self.all.take_place()?,
-            _place_of_stranger: place_of_stranger,
-        })))
+        let permits = SlotPermits {
+            _of_all: self.all.take_slot()?,
+            _of_strangers: permit_of_strangers,
+        };
+        Ok(QueueSlot {
+            sender,
+            _permits: Arc::new(permits),
+        })
     }
 
     /// Hashes a new password.
     pub(super) async fn hash(
         &self,
-        place: Place,
+        slot: QueueSlot,
         password: Password,
         mut random: StdRng,
     ) -> Result<PasswordHash, ApiError> {
-        self.run(place, move || password.hash(&mut random)).await
+        self.run(slot, move || password.hash(&mut random)).await
     }
 
     /// Whether this is the password of the hash. Without a hash the password is wrong, and the check takes as long.
     pub(super) async fn is_right(
         &self,
-        place: Place,
+        slot: QueueSlot,
         typed_password: &str,
         hash: Option<PasswordHash>,
     ) -> Result<bool, ApiError> {
@@ -120,7 +133,7 @@ impl Passwords {
         let checked_password = password.or_else(|| Password::from_input(""));
         let checked_hash = hash.unwrap_or_else(PasswordHash::unmatchable);
         let is_right = self
-            .run(place, move || {
+            .run(slot, move || {
                 checked_password.is_some_and(|password| checked_hash.matches(&password))
             })
             .await?;
@@ -131,19 +144,18 @@ impl Passwords {
     /// more.
     async fn run<T: Send + 'static>(
         &self,
-        place: Place,
+        slot: QueueSlot,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         // The turn among strangers comes first, so that a stranger who waits for it holds no other turn.
-        let turn_of_stranger = if place.0.is_known {
-            None
-        } else {
-            self.strangers.wait_for_turn().await
+        let turn_of_stranger = match slot.sender {
+            Sender::KnownMember => None,
+            Sender::Stranger => self.strangers.wait_for_turn().await,
         };
         let turn = self.all.wait_for_turn().await;
         let computed = Arc::clone(&self.computed);
         let task = task::spawn_blocking(move || {
-            let _until_done = (place, turn, turn_of_stranger);
+            let _until_done = (slot, turn, turn_of_stranger);
             computed.fetch_add(1, Relaxed);
             work()
         });
@@ -176,13 +188,17 @@ mod tests {
                 .map(|password| PasswordHash::unmatchable().matches(&password));
             NOW.fetch_sub(1, SeqCst);
         };
-        let run = async || passwords.run(passwords.place(true)?, work).await;
+        let run = async || {
+            passwords
+                .run(passwords.enter(Sender::KnownMember)?, work)
+                .await
+        };
         let done = join_all((0..=MAX_REQUESTS).map(|_| run())).await;
         assert_eq!(done.iter().filter(|done| done.is_err()).count(), 1);
         assert_eq!(MOST.load(SeqCst), HASHES_AT_ONCE);
         // A request that goes away while its hash is computed leaves its turn when that is done.
         drop(run());
-        assert_eq!(passwords.all.places.available_permits(), MAX_REQUESTS);
+        assert_eq!(passwords.all.slots.available_permits(), MAX_REQUESTS);
         assert!(run().await.is_ok());
     }
 
@@ -191,18 +207,21 @@ mod tests {
         let passwords = Passwords::default();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
-        let places: Vec<_> = (0..MAX_REQUESTS)
-            .map_while(|_| passwords.place(false).ok())
+        let slots: Vec<_> = (0..MAX_REQUESTS)
+            .map_while(|_| passwords.enter(Sender::Stranger).ok())
             .collect();
-        assert_eq!(places.len(), MAX_REQUESTS_OF_STRANGERS);
+        assert_eq!(slots.len(), MAX_REQUESTS_OF_STRANGERS);
         // The first of them ends when the test says so.
-        let strangers = join_all(places.into_iter().map(|place| {
+        let strangers = join_all(slots.into_iter().map(|slot| {
             let ended = Arc::clone(&ended);
-            passwords.run(place, move || drop(ended.lock().map(|ended| ended.recv())))
+            passwords.run(slot, move || drop(ended.lock().map(|ended| ended.recv())))
         }));
         let members = join_all(
-            (0..MAX_REQUESTS - MAX_REQUESTS_OF_STRANGERS)
-                .map(async |_| passwords.run(passwords.place(true)?, || ()).await),
+            (0..MAX_REQUESTS - MAX_REQUESTS_OF_STRANGERS).map(async |_| {
+                passwords
+                    .run(passwords.enter(Sender::KnownMember)?, || ())
+                    .await
+            }),
         );
         let members = async {
             let done = members.await;

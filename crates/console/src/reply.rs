@@ -13,10 +13,10 @@ use petstore_languages::{console_texts as texts, window_texts};
 use petstore_web::edge::{ApiError, Body, Response, response};
 
 use super::{
+    cookies::Cookie,
     desk::Desk,
     layout::{self, Follows, Frame},
-    markup,
-    session::{self, Cookie},
+    markup, session,
     visit::Form,
     wording,
 };
@@ -128,8 +128,11 @@ impl Flash {
 
     /// Reads the cookie with a message that this member got.
     fn from_cookie(desk: &Desk<'_>) -> Option<Self> {
-        let (tag, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
-        if !desk.visit.is_signature_of(tag, &signed_text(desk, text)) {
+        let (signature, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
+        if !desk
+            .visit
+            .is_signature_of(signature, &signed_text(desk, text))
+        {
             return None;
         }
         Self::parse(text)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 use tokio::{task, time};
 
-use super::{PhotoError, Photos, decode::shrink_file, place::Place};
+use super::{PhotoError, Photos, decode::shrink_file, storage::PhotoStorage};
 
 /// How many photos that wait for a card file are remembered. The hourly walk finds the others.
 const MAX_WAITING_PHOTOS: usize = 65_536;
@@ -26,7 +26,7 @@ impl Photos {
     ///
     /// Returns whether further photos may wait.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
-        let Some(place) = &self.place else {
+        let Some(storage) = &self.storage else {
             return Ok(false);
         };
         let Some(id) = self.without_card.lock().pop_first() else {
@@ -38,8 +38,8 @@ impl Photos {
             id,
             size: PhotoSize::Card,
         };
-        if let Err(error) = self.make_smaller_file(place, card).await {
-            if matches!(error, PhotoError::Place(_)) {
+        if let Err(error) = self.make_smaller_file(storage, card).await {
+            if matches!(error, PhotoError::PhotoStorage(_)) {
                 self.metrics.failures.count();
             }
             return Err(error);
@@ -58,15 +58,19 @@ impl Photos {
 
     /// Makes `file` from the large file of its photo, unless `file` exists or the large file is
     /// missing.
-    async fn make_smaller_file(&self, place: &Place, file: PhotoFile) -> Result<(), PhotoError> {
-        if place.length(file).await?.is_some() {
+    async fn make_smaller_file(
+        &self,
+        storage: &PhotoStorage,
+        file: PhotoFile,
+    ) -> Result<(), PhotoError> {
+        if storage.length(file).await?.is_some() {
             return Ok(());
         }
         let large_file = PhotoFile {
             size: PhotoSize::Large,
             ..file
         };
-        let Some(large_content) = place.read(large_file).await? else {
+        let Some(large_content) = storage.read(large_file).await? else {
             return Ok(());
         };
 
@@ -82,7 +86,7 @@ impl Photos {
         // The first byte of the identifier stays, because the random number has only 64 of the 128 bits.
         let PhotoId(id_number) = file.id;
         let unused_id = PhotoId(id_number ^ u128::from(self.draw_random::<u64>()));
-        place.add(file, unused_id, content).await?;
+        storage.add(file, unused_id, content).await?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The files of a place, whether it is a folder or a bucket.
+//! The files of a storage, whether it is a folder or a bucket.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,13 +20,13 @@ pub struct Piece {
     pub file_length: u64,
 }
 
-/// The folder in a place with an empty file for each database whose photos are in the place.
+/// The folder in a storage with an empty file for each database whose photos are in the storage.
 pub(super) const OWNERS_FOLDER: &str = "owners";
 
 /// The end of the name of a file that is being written.
 pub(super) const PARTIAL_SUFFIX: &str = ".part";
 
-/// The files that a place has of the photos whose identifiers begin with one byte.
+/// The files that a storage has of the photos whose identifiers begin with one byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
     /// The complete files of each photo. A photo whose first file is not complete has none.

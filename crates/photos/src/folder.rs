@@ -189,7 +189,7 @@ impl Folder {
         self.sync_shard(first_byte(id))
     }
 
-    /// Writes one file of a photo from another place. The content is on disk when this returns, and the
+    /// Writes one file of a photo from another storage. The content is on disk when this returns, and the
     /// name after [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         self.prepare_for_copy()?;

@@ -13,9 +13,9 @@ mod inspect;
 mod logo;
 mod memory_guard;
 mod pixels;
-mod place;
 mod processing;
 mod reader;
+mod storage;
 mod turn;
 
 use std::{collections::BTreeSet, io, sync::Arc};
@@ -43,8 +43,8 @@ pub use self::{
     folder::Folder,
     inspect::Format,
     logo::make_logo,
-    place::{CopiedPhotos, MAX_COPIES_AT_ONCE, Place, database_mark},
     reader::PhotoReader,
+    storage::{CopiedPhotos, MAX_COPIES_AT_ONCE, PhotoStorage, database_mark},
 };
 use self::{
     decode::{LOGO_PIXEL_LENGTH, PHOTO_PIXEL_LENGTH},
@@ -100,7 +100,7 @@ pub struct WalkProgress {
 /// The reason why a picture does not become a photo.
 #[derive(Debug, thiserror::Error)]
 pub enum PhotoError {
-    /// There is no place for photos.
+    /// There is no storage for photos.
     #[error("photos are off")]
     Off,
     /// Too many pictures wait.
@@ -114,7 +114,7 @@ pub enum PhotoError {
     Damaged(String),
     /// The files cannot be written.
     #[error("the files of a photo cannot be written: {0}")]
-    Place(#[from] io::Error),
+    PhotoStorage(#[from] io::Error),
     /// A thread did not end as it should.
     #[error("the pictures of this process have no thread: {0}")]
     Thread(#[from] task::JoinError),
@@ -122,7 +122,7 @@ pub enum PhotoError {
 
 /// The service that makes photos from pictures, and reads their files.
 pub struct Photos {
-    place: Option<Place>,
+    storage: Option<PhotoStorage>,
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
@@ -141,16 +141,16 @@ impl Photos {
     /// The default for the largest picture, in bytes.
     pub const MAX_SIZE: usize = 16 << 20;
 
-    /// Creates the service for files in `place` and pictures of at most `max_size` bytes. Without a
-    /// place, photos are off.
+    /// Creates the service for files in `storage` and pictures of at most `max_size` bytes. Without a
+    /// storage, photos are off.
     pub fn new(
-        place: Option<Place>,
+        storage: Option<PhotoStorage>,
         max_size: usize,
         clock: Arc<dyn Clock>,
         random: StdRng,
     ) -> Self {
         Self {
-            place,
+            storage,
             max_size,
             clock,
             random: parking_lot::Mutex::new(random),
@@ -162,17 +162,17 @@ impl Photos {
         }
     }
 
-    /// Returns the place of the files; `None` if photos are off.
-    pub fn place(&self) -> Option<&Place> {
-        self.place.as_ref()
+    /// Returns the storage of the files; `None` if photos are off.
+    pub fn storage(&self) -> Option<&PhotoStorage> {
+        self.storage.as_ref()
     }
 
     /// Whether the large file of a photo exists.
     pub async fn has_large_file(&self, id: PhotoId) -> Result<bool, PhotoError> {
-        let Some(place) = self.place() else {
+        let Some(storage) = self.storage() else {
             return Ok(false);
         };
-        let length = place.length(large_file(id)).await?;
+        let length = storage.length(large_file(id)).await?;
         Ok(length.is_some())
     }
 
@@ -186,15 +186,15 @@ impl Photos {
     /// When this returns, the files are where they stay. If no animal has the photo after a day, a
     /// task deletes them.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<StoredPhoto, PhotoError> {
-        let place = self.place.as_ref().ok_or(PhotoError::Off)?;
-        self.encode_and_store(place, picture, format, encode_photo)
+        let storage = self.storage.as_ref().ok_or(PhotoError::Off)?;
+        self.encode_and_store(storage, picture, format, encode_photo)
             .await
     }
 
     /// Stores the files that `encode` makes from a picture.
     async fn encode_and_store(
         &self,
-        place: &Place,
+        storage: &PhotoStorage,
         picture: Bytes,
         format: Format,
         encode: fn(&[u8], Format) -> Result<EncodedPhoto, PictureProblem>,
@@ -206,7 +206,7 @@ impl Photos {
 
         let id = PhotoId(self.draw_random());
         let files = photo.files.map(Bytes::from);
-        let result = place.write(id, files).await;
+        let result = storage.write(id, files).await;
         // The files were in memory until now.
         drop(encoding.queue_permit);
 
@@ -222,7 +222,7 @@ impl Photos {
         })
     }
 
-    /// Makes the logo of a store from a picture, which needs no place for photos.
+    /// Makes the logo of a store from a picture, which needs no storage for photos.
     pub async fn make_logo(&self, picture: Bytes, format: Format) -> Result<NewLogo, PhotoError> {
         let work = self
             .process(picture, format, LOGO_PIXEL_LENGTH, make_logo)
@@ -239,8 +239,8 @@ impl Photos {
         id: PhotoId,
         to_right: bool,
     ) -> Result<Option<StoredPhoto>, PhotoError> {
-        let place = self.place.as_ref().ok_or(PhotoError::Off)?;
-        let Some(large_content) = place.read(large_file(id)).await? else {
+        let storage = self.storage.as_ref().ok_or(PhotoError::Off)?;
+        let Some(large_content) = storage.read(large_file(id)).await? else {
             return Ok(None);
         };
         let turn = if to_right {
@@ -249,7 +249,7 @@ impl Photos {
             turn_to_left
         };
         let photo = self
-            .encode_and_store(place, large_content.into(), Format::Jpeg, turn)
+            .encode_and_store(storage, large_content.into(), Format::Jpeg, turn)
             .await?;
         Ok(Some(photo))
     }
@@ -264,10 +264,10 @@ impl Photos {
     /// Reads at most [`PIECE_LENGTH`] bytes of a file from `offset` on; `None` if there is no such
     /// file.
     pub async fn read(&self, file: PhotoFile, offset: u64) -> Result<Option<Piece>, PhotoError> {
-        let Some(place) = &self.place else {
+        let Some(storage) = &self.storage else {
             return Ok(None);
         };
-        let piece = place.read_piece(file, offset, PIECE_LENGTH).await;
+        let piece = storage.read_piece(file, offset, PIECE_LENGTH).await;
         Ok(piece.inspect_err(|_| self.metrics.failures.count())?)
     }
 

@@ -17,8 +17,8 @@ impl PhotoReader {
     }
 
     /// Whether the service keeps photos.
-    pub fn has_place(&self) -> bool {
-        self.0.place().is_some()
+    pub fn has_storage(&self) -> bool {
+        self.0.storage().is_some()
     }
 
     /// Reads a piece of a file, like [`Photos::read`].

@@ -32,7 +32,7 @@ use tokio::{
 };
 
 use crate::{
-    clock::ManualClock, contract, database::Database, interface, photo_places, reply::Reply,
+    clock::ManualClock, contract, database::Database, interface, photo_storage, reply::Reply,
 };
 
 /// Waits for what must happen soon. Fails after a timeout.
@@ -55,7 +55,7 @@ pub struct Setup {
     pub response_memory: usize,
     pub rate_limit: Option<&'static str>,
     pub reservation: Duration,
-    pub photos: photo_places::PlaceOf,
+    pub photos: photo_storage::StorageOf,
     /// Wraps the real store.
     pub wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -83,7 +83,7 @@ impl Default for Setup {
             response_memory: 256 << 20,
             rate_limit: None,
             reservation: Duration::from_hours(14 * 24),
-            photos: Box::new(|path| Some(photo_places::folder(path))),
+            photos: Box::new(|path| Some(photo_storage::folder(path))),
             wrap: |store| store,
         }
     }

@@ -8,7 +8,7 @@ use petstore_app::{
     delivery::{Registrar, Vault},
 };
 use petstore_domain::{Clock, Networks};
-use petstore_photos::{Photos, Place};
+use petstore_photos::{PhotoStorage, Photos};
 use petstore_store::{Store, confirmed_clock::ConfirmedClock};
 use petstore_web::{
     edge::{self, Edge},
@@ -21,14 +21,14 @@ pub fn app(store: Arc<dyn Store>, clock: Arc<dyn Clock>, settings: &app::Setting
     app_with(store, clock, settings, None)
 }
 
-/// The same with a place for photos.
+/// The same with a storage for photos.
 pub fn app_with(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     settings: &app::Settings,
-    place: Option<Place>,
+    storage: Option<PhotoStorage>,
 ) -> Arc<App> {
-    app_of_process(4, store, clock, settings, place)
+    app_of_process(4, store, clock, settings, storage)
 }
 
 /// The app of one of several processes, with randomness of its own.
@@ -37,7 +37,7 @@ pub fn app_of_process(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     settings: &app::Settings,
-    place: Option<Place>,
+    storage: Option<PhotoStorage>,
 ) -> Arc<App> {
     // Hundreds of stores in one process need more open files than a usual shell allows.
     server::raise_open_files_limit();
@@ -45,7 +45,7 @@ pub fn app_of_process(
     let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
     let random = StdRng::seed_from_u64(seed);
     let photos = Arc::new(Photos::new(
-        place,
+        storage,
         Photos::MAX_SIZE,
         Arc::clone(&clock),
         random,

@@ -29,7 +29,7 @@ pub mod harness;
 pub mod hostile_texts;
 pub mod interface;
 pub mod ledger;
-pub mod photo_places;
+pub mod photo_storage;
 pub mod pictures;
 pub mod postgres_cluster;
 pub mod profile;

@@ -41,7 +41,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         &AltText::rule(),
     )?;
     let id = write::pet_id(query::path_integer(call.parameter))?;
-    if area.app.photos.place().is_none() {
+    if area.app.photos.storage().is_none() {
         return Err(PhotoError::Off.into());
     }
     // A repetition gets the first response, whatever became of the animal.

@@ -13,7 +13,7 @@ use crate::prelude::*;
 pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     let animal = Animal::whole(pet, schema.fields);
     let category = markup::category(schema.categories, pet.category_id);
-    let has_photo_files = desk.app().photos.place().is_some();
+    let has_photo_files = desk.app().photos.storage().is_some();
     let photos = if has_photo_files { animal.photos } else { &[] };
     let mut drawings = Drawings::default();
     html! {
@@ -99,7 +99,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
 pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id);
     let may_edit = desk.may_write() && pet.withdrawal.is_none();
-    let has_photos = desk.app().photos.place().is_some() || !pet.photos.all().is_empty();
+    let has_photos = desk.app().photos.storage().is_some() || !pet.photos.all().is_empty();
     html! {
         div.head {
             div.buttons.tools {

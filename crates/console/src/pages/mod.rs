@@ -114,9 +114,9 @@ routes! {
     giveCode           POST "/sign-in/code"                    public!(staff::give_code);
     challenge          GET  "/sign-in/passkey"                 public!(staff::challenge);
     signInWithPasskey  POST "/sign-in/passkey"                 public!(staff::sign_in_with_passkey);
-    signInAtProvider   GET  "/sign-in/provider"                public!(staff::leave);
-    comeBack           GET  "/sign-in/callback"                public!(staff::come_back);
-    signedIn           GET  "/sign-in/done"                    public!(staff::signed_in);
+    signInAtProvider   GET  "/sign-in/provider"                public!(staff::redirect_to_provider);
+    comeBack           GET  "/sign-in/callback"                public!(staff::handle_callback);
+    signedIn           GET  "/sign-in/done"                    public!(staff::signed_in_page);
     continueHere       POST "/sign-in/done"                    public!(staff::continue_here);
     backChannelLogout  POST "/sign-in/back-channel"            Target::Server(|visit| Box::pin(staff::end_sessions(visit)));
     linkForm           GET  "/link/{token}"                    public!(staff::link_form);

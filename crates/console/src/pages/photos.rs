@@ -52,7 +52,7 @@ pub(super) fn see_photos(id: PetId, flash: Flash) -> Reply {
 fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let photos = pet.photos.all();
     let may_change = desk.may_write() && pet.withdrawal.is_none();
-    let may_add = may_change && desk.app().photos.place().is_some();
+    let may_add = may_change && desk.app().photos.storage().is_some();
     let is_full = photos.len() >= Photos::MAX;
     html! {
         @if !photos.is_empty() || may_add {
@@ -153,7 +153,7 @@ fn script() -> Markup {
 /// Renders the photos of an animal that is being added. Only the script can send them while somebody types.
 pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
     html! {
-        @if desk.app().photos.place().is_some() {
+        @if desk.app().photos.storage().is_some() {
             div hidden data-scripted { (picture_input(true)) }
             noscript { p.hint { (texts().photos_after) } }
             ol.photos.waiting #waiting data-label=(texts().take_photo) {

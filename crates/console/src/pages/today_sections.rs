@@ -208,7 +208,7 @@ pub(super) async fn incomplete_pets(
 /// Returns the texts that say that an animal has no photo, or no microchip although its kind of animal has one.
 fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
     let mut missing_parts = Vec::new();
-    let can_have_photos = desk.app().photos.place().is_some();
+    let can_have_photos = desk.app().photos.storage().is_some();
     if can_have_photos && pet.photos.all().is_empty() {
         missing_parts.push(texts().no_photo);
     }

@@ -13,7 +13,7 @@ use super::{
     account_page, changed_meanwhile, link::parse_new_password, new_password_inputs, password_input,
     redirect_with_message, write_and_redirect,
 };
-use crate::prelude::*;
+use crate::{passwords::Sender, prelude::*};
 
 const PAGE: &str = "/account";
 
@@ -231,7 +231,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
     let passwords = &visit.console.passwords;
-    let place = passwords.place(true)?;
+    let slot = passwords.enter(Sender::KnownMember)?;
     // The browser is known, because the member is signed in.
     if let Err(error) = visit.guess(&member.name.key(), Some(member.id)) {
         return account(desk, &Errors::from_text(error.message())).await;
@@ -241,7 +241,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Err(message) => return account(desk, &Errors::from_text(&message)).await,
     };
     let hash = passwords
-        .hash(place.clone(), password, desk.random_of_form())
+        .hash(slot.clone(), password, desk.random_of_form())
         .await?;
     // A second click makes the same hash, because it sends the same form.
     if member.password.as_ref() == Some(&hash) {
@@ -250,7 +250,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let typed_password = visit.form.raw("current");
     let present_hash = member.password.clone();
     if !passwords
-        .is_right(place, typed_password, present_hash)
+        .is_right(slot, typed_password, present_hash)
         .await?
     {
         return account(desk, &Errors::from_text(texts().current_password_wrong)).await;

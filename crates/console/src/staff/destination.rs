@@ -7,57 +7,56 @@ use petstore_domain::{
 };
 use petstore_web::edge::Response;
 
-use super::kept;
-use crate::{
-    layout,
-    prelude::*,
-    session::{self, BrowserSecret},
-    visit::Visit,
-};
+use super::saved_form;
+use crate::{browser_secret::BrowserSecret, layout, prelude::*, session, visit::Visit};
 
 /// The path of the page for a member who used another tab to sign in.
 pub(super) const DONE_PATH: &str = "/sign-in/done";
 
-/// The largest form that the forms to sign in keep, in bytes.
-const MAX_KEPT_BYTES: usize = 64 << 10;
+/// The length of the largest form that the page to sign in saves, in bytes.
+const MAX_SAVED_BYTES: usize = 64 << 10;
 
-/// The hidden field with the path of a kept form.
+/// The hidden field with the path of a saved form.
 const PATH_FIELD: &str = "kept_path";
 
-/// The hidden field with the content of a kept form.
+/// The hidden field with the content of a saved form.
 const CONTENT_FIELD: &str = "kept";
 
-/// The hidden field with the tag by which the service recognizes the path and the content of a kept form.
-const TAG_FIELD: &str = "kept_tag";
+/// The hidden field with the signature of the path and the content of a saved form.
+const SIGNATURE_FIELD: &str = "kept_tag";
 
-/// The page or the form that follows a sign-in. The browser keeps the form in hidden fields, and the service keeps
+/// The page or the form that follows a sign-in. The page to sign in saves the form in hidden fields, so the service stores
 /// nothing.
 pub(super) struct Destination {
     /// A path of the console.
     pub(super) path: String,
-    pub(super) kept_form: Option<KeptForm>,
-    /// The reason for a form that is not kept.
+    pub(super) saved_form: Option<SavedForm>,
+    /// The reason why a form is lost; `None` if it is saved, or if there is no form.
     pub(super) loss_reason: Option<&'static str>,
 }
 
 /// A form that this browser has sent to this service from one of its own pages, and that needs a sign-in.
-pub(super) struct KeptForm {
+pub(super) struct SavedForm {
     pub(super) path: String,
     pub(super) form: Form,
-    /// The tag that only the service can make, and that counts only in this browser.
-    tag: String,
+    /// The signature of the service, which is valid only in this browser.
+    signature: String,
 }
 
-impl KeptForm {
-    /// Returns the form of this request, with a tag for this browser.
+impl SavedForm {
+    /// Returns the form of this request, with a signature for this browser.
     fn from_request(visit: &Visit<'_>, path: String, browser: &BrowserSecret) -> Self {
         let form = visit.form.clone();
-        let tag = visit.sign(&signed_text(browser, &path, &content(&form)));
-        Self { path, form, tag }
+        let signature = visit.sign(&signed_text(browser, &path, &content(&form)));
+        Self {
+            path,
+            form,
+            signature,
+        }
     }
 
-    /// Returns the form in the hidden fields of this request; `None` if there is none. Fails with 403 if the service
-    /// has not kept this form in this browser, so nobody can make a member send a form by a link or from another site.
+    /// Returns the form in the hidden fields of this request; `None` if there is no form. Fails with 403 if its signature
+    /// is invalid. So nobody can make a member send a form by a link or from another site.
     fn from_fields(visit: &Visit<'_>) -> Result<Option<Self>, ApiError> {
         let path = visit.form.raw(PATH_FIELD);
         if path.is_empty() {
@@ -65,9 +64,9 @@ impl KeptForm {
         }
 
         let content = visit.form.raw(CONTENT_FIELD);
-        let tag = visit.form.raw(TAG_FIELD);
+        let signature = visit.form.raw(SIGNATURE_FIELD);
         let is_own = BrowserSecret::from_cookie(visit).is_some_and(|browser| {
-            visit.is_signature_of(tag, &signed_text(&browser, path, content))
+            visit.is_signature_of(signature, &signed_text(&browser, path, content))
         });
         if !is_own || own_path(visit, &Method::POST, path).is_none() {
             let message = texts().form_not_of_browser;
@@ -77,7 +76,7 @@ impl KeptForm {
         Ok(Some(Self {
             path: path.to_owned(),
             form,
-            tag: tag.to_owned(),
+            signature: signature.to_owned(),
         }))
     }
 
@@ -86,17 +85,17 @@ impl KeptForm {
         html! {
             input type="hidden" name=(PATH_FIELD) value=(self.path);
             input type="hidden" name=(CONTENT_FIELD) value=(content(&self.form));
-            input type="hidden" name=(TAG_FIELD) value=(self.tag);
+            input type="hidden" name=(SIGNATURE_FIELD) value=(self.signature);
         }
     }
 }
 
-/// Returns the text in which a browser keeps a form.
+/// Returns the content of a form as the text of a hidden field.
 fn content(form: &Form) -> String {
     String::from_utf8_lossy(form.bytes()).into_owned()
 }
 
-/// Returns the text that the tag of a kept form signs. Neither secret nor path has a zero byte.
+/// Returns the text that the signature of a saved form signs. Neither the secret nor the path has a zero byte.
 fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
     ["form kept in browser", browser.as_str(), path, content]
         .join("\0")
@@ -108,7 +107,7 @@ impl Destination {
     fn with_path(path: String) -> Self {
         Self {
             path,
-            kept_form: None,
+            saved_form: None,
             loss_reason: None,
         }
     }
@@ -119,15 +118,15 @@ impl Destination {
         Self::with_path(path.to_owned())
     }
 
-    /// Returns the destination in the hidden fields of the form to sign in. Fails with 403 if that is a form that the
-    /// service has not kept in this browser.
+    /// Returns the destination in the hidden fields of the form to sign in. Fails with 403 if it has a
+    /// form whose signature is invalid.
     pub(super) fn from_form(visit: &Visit<'_>) -> Result<Self, ApiError> {
         let mut destination = Self::from_path(visit, visit.form.raw("next"));
-        destination.kept_form = KeptForm::from_fields(visit)?;
+        destination.saved_form = SavedForm::from_fields(visit)?;
         Ok(destination)
     }
 
-    /// Returns the way back to this request. A form with pictures and a long form are not kept.
+    /// Returns the way back to this request. A form with pictures and a long form are not saved.
     pub(super) fn from_request(visit: &Visit<'_>, browser: &BrowserSecret) -> Self {
         let path = visit
             .request
@@ -144,10 +143,10 @@ impl Destination {
             return destination;
         }
         let mut destination = Self::with_path("/".to_owned());
-        if visit.form.bytes().len() > MAX_KEPT_BYTES {
+        if visit.form.bytes().len() > MAX_SAVED_BYTES {
             destination.loss_reason = Some(texts().form_too_long);
         } else {
-            destination.kept_form = Some(KeptForm::from_request(visit, path, browser));
+            destination.saved_form = Some(SavedForm::from_request(visit, path, browser));
         }
         destination
     }
@@ -156,7 +155,7 @@ impl Destination {
     pub(super) fn hidden_fields(&self) -> Markup {
         html! {
             input type="hidden" name="next" value=(self.path);
-            @if let Some(kept_form) = &self.kept_form { (kept_form.hidden_fields()) }
+            @if let Some(saved_form) = &self.saved_form { (saved_form.hidden_fields()) }
         }
     }
 
@@ -168,8 +167,10 @@ impl Destination {
         member: &StaffMember,
         method: &str,
     ) -> Result<Response, ApiError> {
-        let mut response = match &self.kept_form {
-            Some(kept_form) => kept::page(visit, member, &kept_form.path, &kept_form.form).await?,
+        let mut response = match &self.saved_form {
+            Some(saved_form) => {
+                saved_form::page(visit, member, &saved_form.path, &saved_form.form).await?
+            }
             None => layout::redirect(&self.path),
         };
         visit.console.app.sign_ins.count(method, "accepted");

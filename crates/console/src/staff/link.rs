@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     layout,
-    passwords::random_for_thread,
+    passwords::{Sender, random_for_thread},
     session::{self, NewSession},
     visit::Visit,
 };
@@ -44,7 +44,7 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
         return Ok(invalid_link_page(visit));
     };
     let act = member.act(ActType::StaffSignedIn);
-    let token = begin_session(visit, &member, Some(act))
+    let token = begin_session(visit, &member, act)
         .await?
         .ok_or_else(changed_meanwhile)?;
     let mut response = layout::redirect("/");
@@ -57,7 +57,7 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
     let Some(member) = find_member(visit).await? else {
         return Ok(invalid_link_page(visit));
     };
-    let NewSession { token, record } = session::begin(visit, member.id, true);
+    let NewSession { token, record } = NewSession::confirmed(visit, member.id);
     let actor = session::actor(&member);
     let version = member.version;
     let mut change = if visit.console.has_passwords() {
@@ -68,8 +68,8 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
         let random = visit.console.with_random(random_for_thread);
         let passwords = &visit.console.passwords;
         // A link is for one hash, so there is no need to count.
-        let place = passwords.place(true)?;
-        let hash = passwords.hash(place, password, random).await?;
+        let slot = passwords.enter(Sender::KnownMember)?;
+        let hash = passwords.hash(slot, password, random).await?;
         let member = member.with_password(hash);
         StaffChange::new(version, member, ActType::StaffPasswordSet)
     } else {

@@ -2,16 +2,16 @@
 
 mod account;
 mod attempts;
-mod begun_sign_in;
 mod destination;
-mod kept;
 mod keys;
 mod link;
 mod members;
 mod passkey_assertion;
 mod passkey_button;
 mod passkeys;
+mod pending_sign_in;
 mod provider;
+mod saved_form;
 mod second_factor;
 mod sign_in;
 mod sign_in_page;
@@ -25,13 +25,13 @@ use petstore_store::StaffWriteOutcome;
 
 pub(super) use self::{
     account::{account, end_session, set_language, set_password},
-    kept::page as kept_page,
     keys::{add_key, change_key, keys},
     link::{choose_password, link_form},
     members::{add_member, change_member, end_session_of_member, members},
     passkey_assertion::challenge,
     passkeys::{add_passkey, passkeys, remove_passkey, sign_in_with_passkey},
-    provider::{come_back, leave, signed_in},
+    provider::{handle_callback, redirect_to_provider, signed_in_page},
+    saved_form::page as saved_form_page,
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
     sign_in::{continue_here, give_code, sign_in, sign_in_form},
     sign_in_page::sign_in_page,

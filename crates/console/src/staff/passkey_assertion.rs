@@ -9,7 +9,7 @@ use petstore_web::edge::Response;
 use serde_json::{Map, Value};
 
 use super::passkey_button::passkey_host;
-use crate::{layout, prelude::*, session::Cookie, visit::Visit};
+use crate::{cookies::Cookie, layout, prelude::*, visit::Visit};
 
 /// The time that a browser may take, in seconds.
 const MAX_SECONDS: u32 = 5 * 60;

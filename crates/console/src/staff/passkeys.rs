@@ -19,10 +19,10 @@ use super::{
     redirect_with_message,
     second_factor::check_still_has_one,
     sign_in::begin_session,
-    sign_in_page::{self, Candidate},
+    sign_in_page::SignInPage,
     write_and_redirect,
 };
-use crate::{openid::Failure, prelude::*, session, visit::Visit};
+use crate::{known_browsers, openid::Failure, prelude::*, visit::Visit};
 
 const PAGE: &str = "/account/passkeys";
 
@@ -32,15 +32,11 @@ const MAX_NAME_LENGTH: usize = 60;
 /// Responds to `POST /sign-in/passkey`: without a password, after a password, or to prove again who the member is.
 pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let candidate = Candidate::default();
     let ask_again = |message: &str, status| {
-        Ok(sign_in_page::page(
-            visit,
-            &destination,
-            Some(message),
-            candidate,
-            status,
-        ))
+        let page = SignInPage::new(&destination)
+            .with_message(message)
+            .with_status(status);
+        Ok(page.render(visit))
     };
     let user_handle = decoded_part(visit, "user");
     let key = StaffKey::Id(Passkey::member_from_handle(&user_handle));
@@ -48,7 +44,7 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
     // Only a passkey has the rest of the handle, so a number names nobody.
     let member = member.filter(|member| has_passkey_with(member, &user_handle));
     let known_member = match &member {
-        Some(member) if session::is_known_browser(visit, member) => Some(member.id),
+        Some(member) if known_browsers::has_signed_in(visit, member) => Some(member.id),
         _ => None,
     };
     if let Err(error) = visit.guess(visit.form.raw("user"), known_member) {
@@ -85,7 +81,7 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
     for (name, value) in details {
         act.details.push((name.into(), value));
     }
-    match begin_session(visit, &member, Some(act)).await? {
+    match begin_session(visit, &member, act).await? {
         Some(token) => destination.enter(visit, &token, &member, "passkey").await,
         None => ask_again(texts().passkey_late, StatusCode::FORBIDDEN),
     }
@@ -101,8 +97,8 @@ fn has_passkey_with(member: &StaffMember, user_handle: &[u8]) -> bool {
 
 /// Returns the handle by which the passkeys of a member name the member.
 fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
-    let tag = visit.sign(format!("passkeys of staff {}", member.id).as_bytes());
-    Passkey::user_handle(member.id, &tag)
+    let signature = visit.sign(format!("passkeys of staff {}", member.id).as_bytes());
+    Passkey::user_handle(member.id, &signature)
 }
 
 /// Shows `GET /account/passkeys`, with the problems of a form.

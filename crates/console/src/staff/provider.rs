@@ -18,24 +18,24 @@ use petstore_web::edge::Response;
 
 use super::{
     attempts::record_rejection,
-    begun_sign_in::BegunSignIn,
     changed_meanwhile,
     destination::Destination,
-    sign_in_page::{self, Candidate},
+    pending_sign_in::PendingSignIn,
+    sign_in_page::SignInPage,
     sign_out::{end_sessions_of, required_provider},
 };
 use crate::{
-    layout,
+    known_browsers, layout,
     openid::{Failure, Person, Provider},
     prelude::*,
     session::{self, NewSession},
     visit::Visit,
 };
 
-/// The number of times that somebody is let in again when something changes at the same moment.
+/// The number of times that a sign-in is tried again when a member changes at the same moment.
 const MAX_TRIES: u32 = 30;
 
-/// The reason for which somebody is not let in.
+/// The reason for a rejected sign-in.
 enum Rejection {
     /// A message for the person.
     Message(String),
@@ -54,29 +54,29 @@ impl<E: Into<ApiError>> From<E> for Rejection {
 }
 
 /// Responds to `GET /sign-in/provider`: sends the browser to the provider.
-pub(crate) async fn leave(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn redirect_to_provider(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
-    let begun = BegunSignIn::begin(visit).ok_or_else(changed_meanwhile)?;
-    match provider.authorization_url(&begun.request(visit)).await {
+    let pending = PendingSignIn::begin(visit).ok_or_else(changed_meanwhile)?;
+    match provider.authorization_url(&pending.request(visit)).await {
         Ok(url) => {
             let mut response = layout::redirect(url.as_str());
-            let mut all_begun = vec![begun];
-            all_begun.extend(BegunSignIn::all(visit));
-            BegunSignIn::save(all_begun, visit, &mut response);
+            let mut pending_sign_ins = vec![pending];
+            pending_sign_ins.extend(PendingSignIn::all(visit));
+            PendingSignIn::save(pending_sign_ins, visit, &mut response);
             Ok(response)
         }
-        Err(failure) => reject(visit, Rejection::Provider(failure), &begun.next_path).await,
+        Err(failure) => reject(visit, Rejection::Provider(failure), &pending.next_path).await,
     }
 }
 
 /// Responds to `GET /sign-in/callback`: the browser comes back from the provider.
-pub(crate) async fn come_back(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn handle_callback(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
-    let mut other_begun: Vec<BegunSignIn> = BegunSignIn::all(visit).collect();
-    let begun = BegunSignIn::take_called_back(&mut other_begun, visit);
-    let next_path = begun.as_ref().map_or("/", |begun| &begun.next_path);
-    let result = if let Some(begun) = &begun {
-        arrive(visit, provider, begun).await
+    let mut other_sign_ins: Vec<PendingSignIn> = PendingSignIn::all(visit).collect();
+    let pending = PendingSignIn::take_called_back(&mut other_sign_ins, visit);
+    let next_path = pending.as_ref().map_or("/", |pending| &pending.next_path);
+    let result = if let Some(pending) = &pending {
+        sign_in_person(visit, provider, pending).await
     } else {
         let message = texts().sign_in_elsewhere.to_owned();
         Err(Rejection::Message(message))
@@ -85,35 +85,35 @@ pub(crate) async fn come_back(visit: &Visit<'_>) -> Result<Response, ApiError> {
         Ok(response) => response,
         Err(rejection) => reject(visit, rejection, next_path).await?,
     };
-    BegunSignIn::save(other_begun, visit, &mut response);
+    PendingSignIn::save(other_sign_ins, visit, &mut response);
     Ok(response)
 }
 
 /// Signs in the person whom the provider names. A person without a role loses the sessions at this console.
-async fn arrive(
+async fn sign_in_person(
     visit: &Visit<'_>,
     provider: &Provider,
-    begun: &BegunSignIn,
+    pending: &PendingSignIn,
 ) -> Result<Response, Rejection> {
     let host = provider.settings.issuer.host();
     if visit.query.raw("code").is_empty() {
         return Err(Rejection::Message(texts().sign_in_stopped(host)));
     }
-    let person = ask_for_person(visit, provider, begun).await?;
+    let person = ask_for_person(visit, provider, pending).await?;
     let Some(role) = person.role else {
         end_sessions_of(visit, Some(&person.identity), None).await?;
         let cause = Failure::WithoutRole(person.claim_names);
         return Err(Rejection::Provider(cause));
     };
-    let entered = enter(visit, &person, role, begun).await?;
+    let signed_in = try_to_sign_in(visit, &person, role, pending).await?;
     visit.console.app.sign_ins.count("provider", "accepted");
-    let next_path = if begun.link().is_some() {
+    let next_path = if pending.link().is_some() {
         "/"
     } else {
-        &begun.next_path
+        &pending.next_path
     };
     let mut response = layout::redirect(next_path);
-    session::sign_in(visit, &mut response, &entered.token, &entered.member);
+    session::sign_in(visit, &mut response, &signed_in.token, &signed_in.member);
     Ok(response)
 }
 
@@ -122,9 +122,9 @@ async fn arrive(
 async fn ask_for_person(
     visit: &Visit<'_>,
     provider: &Provider,
-    begun: &BegunSignIn,
+    pending: &PendingSignIn,
 ) -> Result<Person, Rejection> {
-    let caller = match session::member_of_browser(visit).await? {
+    let caller = match known_browsers::member_of_browser(visit).await? {
         Some(member) => Caller::Known(member),
         None => Caller::Stranger(visit.visitor.address.into()),
     };
@@ -141,7 +141,7 @@ async fn ask_for_person(
     let code = visit.query.raw("code");
     let issuer = visit.query.all("iss").next();
     let person = provider
-        .person(caller, &begun.request(visit), code, issuer, visit.now)
+        .person(caller, &pending.request(visit), code, issuer, visit.now)
         .await;
     if !matches!(person, Err(Failure::Invalid(_))) {
         guesses.forget_code(caller);
@@ -150,15 +150,15 @@ async fn ask_for_person(
 }
 
 /// A member who has a new session.
-struct EnteredMember {
+struct SignedInMember {
     member: StaffMember,
     /// The secret of the session.
     token: Token,
 }
 
-/// The change of a member that lets a person in.
-enum Entry {
-    /// The member gets the role that the provider states, and then the entry is decided again.
+/// The change of a member with which a person signs in.
+enum SignInChange {
+    /// The member gets the role that the provider states. Then the sign-in is decided again.
     ChangeRole(StaffChange),
     /// The session begins with this change.
     BeginSession(StaffChange),
@@ -166,20 +166,20 @@ enum Entry {
 
 /// Signs the person in: as their member, as the member of the link, or as a new member. Decides again if something
 /// changes between the decision and the write.
-async fn enter(
+async fn try_to_sign_in(
     visit: &Visit<'_>,
     person: &Person,
     role: Role,
-    begun: &BegunSignIn,
-) -> Result<EnteredMember, Rejection> {
+    pending: &PendingSignIn,
+) -> Result<SignedInMember, Rejection> {
     for _ in 0..MAX_TRIES {
-        match decide_entry(visit, person, role, begun).await? {
-            Entry::ChangeRole(change) => {
+        match decide_sign_in(visit, person, role, pending).await? {
+            SignInChange::ChangeRole(change) => {
                 visit.write(change, Actor::Clock.into()).await?;
             }
-            Entry::BeginSession(change) => {
-                if let Some(entered) = begin_session(visit, person, change).await? {
-                    return Ok(entered);
+            SignInChange::BeginSession(change) => {
+                if let Some(signed_in) = begin_session(visit, person, change).await? {
+                    return Ok(signed_in);
                 }
             }
         }
@@ -187,17 +187,17 @@ async fn enter(
     Err(changed_meanwhile().into())
 }
 
-/// Decides how the person enters, from the present members.
-async fn decide_entry(
+/// Decides from the present members how the person signs in.
+async fn decide_sign_in(
     visit: &Visit<'_>,
     person: &Person,
     role: Role,
-    begun: &BegunSignIn,
-) -> Result<Entry, Rejection> {
+    pending: &PendingSignIn,
+) -> Result<SignInChange, Rejection> {
     let store = &visit.console.app.store;
     let key = StaffKey::Identity(person.identity.clone());
     let member = store.find_staff(key).await?;
-    let linked_member = find_linked_member(visit, begun).await?;
+    let linked_member = find_linked_member(visit, pending).await?;
 
     if let Some(member) = member {
         if let Some(linked_member) = linked_member
@@ -206,7 +206,7 @@ async fn decide_entry(
             let host = required_provider(visit)?.settings.issuer.host();
             return Err(Rejection::Message(texts().identity_of_another(host)));
         }
-        return enter_as_member(visit, member, role);
+        return sign_in_as_member(visit, member, role);
     }
     let identity = person.identity.clone();
     if let Some(mut linked_member) = linked_member {
@@ -217,9 +217,9 @@ async fn decide_entry(
                 ActType::StaffLinked,
             )
             .with_ended_sessions(EndedSessions::All);
-        return Ok(Entry::BeginSession(change));
+        return Ok(SignInChange::BeginSession(change));
     }
-    if begun.link().is_some() {
+    if pending.link().is_some() {
         let message = texts().link_invalid_hint.to_owned();
         return Err(Rejection::Message(message));
     }
@@ -228,15 +228,15 @@ async fn decide_entry(
     let unused_link = visit.console.with_random(Token::generate);
     let new_member = StaffMember::new(name, role, &unused_link, visit.now).with_identity(identity);
     let change = StaffChange::new(0, new_member, ActType::StaffAdded);
-    Ok(Entry::BeginSession(change))
+    Ok(SignInChange::BeginSession(change))
 }
 
 /// Finds the member of the link from which the sign-in began, if the member may use the link.
 async fn find_linked_member(
     visit: &Visit<'_>,
-    begun: &BegunSignIn,
+    pending: &PendingSignIn,
 ) -> Result<Option<StaffMember>, ApiError> {
-    let Some(link) = begun.link() else {
+    let Some(link) = pending.link() else {
         return Ok(None);
     };
     let member = visit
@@ -248,19 +248,23 @@ async fn find_linked_member(
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
-/// Decides how a person enters who is a member already.
-fn enter_as_member(visit: &Visit<'_>, member: StaffMember, role: Role) -> Result<Entry, Rejection> {
+/// Decides how a member signs in who has signed in at the provider before.
+fn sign_in_as_member(
+    visit: &Visit<'_>,
+    member: StaffMember,
+    role: Role,
+) -> Result<SignInChange, Rejection> {
     if member.disabled_at.is_some() {
         let message = texts().access_disabled.to_owned();
         return Err(Rejection::Message(message));
     }
     if member.role != role {
         let change = member.change(|member| member.with_role(role), ActType::StaffRoleChanged);
-        return Ok(Entry::ChangeRole(change));
+        return Ok(SignInChange::ChangeRole(change));
     }
     let change = StaffChange::new(member.version, member, ActType::StaffSignedIn)
         .with_ended_sessions(session::ended_by_sign_in(visit));
-    Ok(Entry::BeginSession(change))
+    Ok(SignInChange::BeginSession(change))
 }
 
 /// Writes the change with which a session begins. Returns `None` if something has changed since the decision.
@@ -268,14 +272,14 @@ async fn begin_session(
     visit: &Visit<'_>,
     person: &Person,
     mut change: StaffChange,
-) -> Result<Option<EnteredMember>, Rejection> {
+) -> Result<Option<SignedInMember>, Rejection> {
     let is_new_member = change.seen_version == 0;
     let actor: NamedActor = if is_new_member {
         Actor::Clock.into()
     } else {
         session::actor(&change.after)
     };
-    let NewSession { token, mut record } = session::begin(visit, change.after.id, true);
+    let NewSession { token, mut record } = NewSession::confirmed(visit, change.after.id);
     record.confirmed_at = proved_at(visit, person);
     record.provider_session.clone_from(&person.session);
     change.new_session = Some(record);
@@ -284,7 +288,7 @@ async fn begin_session(
     match visit.write(change, actor).await? {
         StaffWriteOutcome::Done(id) => {
             member.id = id;
-            Ok(Some(EnteredMember { member, token }))
+            Ok(Some(SignedInMember { member, token }))
         }
         StaffWriteOutcome::Stale | StaffWriteOutcome::NameTaken => Ok(None),
         StaffWriteOutcome::Full => {
@@ -349,17 +353,14 @@ async fn reject(
     };
     record_rejection(visit, "provider", None, cause.as_ref()).await?;
     let destination = Destination::from_path(visit, next_path);
-    Ok(sign_in_page::page(
-        visit,
-        &destination,
-        Some(&message),
-        Candidate::default(),
-        status,
-    ))
+    let page = SignInPage::new(&destination)
+        .with_message(&message)
+        .with_status(status);
+    Ok(page.render(visit))
 }
 
 /// Responds to `GET /sign-in/done`: the new tab of a member who signed in again.
-pub(crate) fn signed_in(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
+pub(crate) fn signed_in_page(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let content = html! { p { (texts().signed_in_hint) } };
     ready(Ok(layout::page(
         StatusCode::OK,

@@ -15,126 +15,191 @@ use super::{
     attempts::record_rejection,
     code_input,
     destination::Destination,
-    kept, passkey_button, problem,
-    sign_in_page::{self, Candidate},
+    passkey_button, problem, saved_form,
+    sign_in_page::{Candidate, SignInPage},
     status_of,
 };
 use crate::{
-    layout,
+    cookies::Cookie,
+    known_browsers, layout,
+    passwords::Sender,
     prelude::*,
-    session::{self, Cookie, NewSession, Session},
+    session::{self, NewSession, Session},
     visit::Visit,
 };
 
 /// Responds to `GET /sign-in`.
 pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let destination = Destination::from_path(visit, visit.query.raw("next"));
-    ready(Ok(sign_in_page::page(
-        visit,
-        &destination,
-        None,
-        Candidate::default(),
-        StatusCode::OK,
-    )))
+    ready(Ok(SignInPage::new(&destination).render(visit)))
 }
 
 /// Responds to `POST /sign-in/done`: a member who used another tab to sign in continues with the form in this tab.
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     let Some(Session { member, .. }) = session::find(visit).await? else {
-        return Ok(sign_in_page::page(
-            visit,
-            &destination,
-            None,
-            Candidate::default(),
-            StatusCode::FORBIDDEN,
-        ));
+        let page = SignInPage::new(&destination).with_status(StatusCode::FORBIDDEN);
+        return Ok(page.render(visit));
     };
-    match &destination.kept_form {
-        Some(kept_form) => kept::page(visit, &member, &kept_form.path, &kept_form.form).await,
+    match &destination.saved_form {
+        Some(saved_form) => {
+            saved_form::page(visit, &member, &saved_form.path, &saved_form.form).await
+        }
         None => Ok(layout::redirect(&destination.path)),
+    }
+}
+
+/// The reason why somebody is not signed in.
+enum SignInFailure {
+    /// The page asks again, with this message.
+    Rejected { message: String, status: StatusCode },
+    /// The service failed.
+    Service(ApiError),
+}
+
+impl SignInFailure {
+    /// Returns the failure for a wrong name or password. It does not say which of them is wrong.
+    fn wrong_password() -> Self {
+        Self::Rejected {
+            message: texts().sign_in_wrong.to_owned(),
+            status: StatusCode::FORBIDDEN,
+        }
+    }
+}
+
+impl<E: Into<ApiError>> From<E> for SignInFailure {
+    fn from(error: E) -> Self {
+        Self::Service(error.into())
     }
 }
 
 /// Responds to `POST /sign-in`.
 pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let candidate = Candidate {
-        name: visit.form.raw("name"),
-        member: None,
-    };
-    let ask_again = |message: &str, status| {
-        sign_in_page::page(visit, &destination, Some(message), candidate, status)
-    };
-    if !visit.console.has_passwords() {
-        return Ok(ask_again(texts().no_passwords, StatusCode::FORBIDDEN));
+    match sign_in_with_password(visit, &destination).await {
+        Ok(response) => Ok(response),
+        Err(SignInFailure::Service(error)) => Err(error),
+        Err(SignInFailure::Rejected { message, status }) => {
+            let candidate = Candidate {
+                name: visit.form.raw("name"),
+                member: None,
+            };
+            let page = SignInPage::new(&destination)
+                .with_candidate(candidate)
+                .with_message(&message)
+                .with_status(status);
+            Ok(page.render(visit))
+        }
+    }
+}
+
+/// Signs a member in with the password in the form, or asks for the second factor.
+async fn sign_in_with_password(
+    visit: &Visit<'_>,
+    destination: &Destination,
+) -> Result<Response, SignInFailure> {
+    let member = check_password(visit).await?;
+    if member.has_second_factor() {
+        let new_session = NewSession::without_second_factor(visit, member.id);
+        let token = write_session(visit, &member, new_session, None)
+            .await?
+            .ok_or_else(SignInFailure::wrong_password)?;
+        let mut response = code_page(visit, destination, &member, None);
+        Cookie::Session.set(visit, &mut response, &token.reveal(), None);
+        return Ok(response);
     }
 
-    let key = match StaffName::new(candidate.name) {
+    let act = member.act(ActType::StaffSignedIn);
+    let token = begin_session(visit, &member, act)
+        .await?
+        .ok_or_else(SignInFailure::wrong_password)?;
+    let response = destination
+        .enter(visit, &token, &member, "password")
+        .await?;
+    Ok(response)
+}
+
+/// Finds the member with the name and the password in the form. Counts the attempt.
+async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure> {
+    if !visit.console.has_passwords() {
+        return Err(SignInFailure::Rejected {
+            message: texts().no_passwords.to_owned(),
+            status: StatusCode::FORBIDDEN,
+        });
+    }
+
+    let name_key = match StaffName::new(visit.form.raw("name")) {
         Some(name) => name.key(),
         None => String::new(),
     };
     let store = &visit.console.app.store;
-    let member = store.find_staff(StaffKey::Name(key.clone())).await?;
+    let member = store.find_staff(StaffKey::Name(name_key.clone())).await?;
     let known_member = known_member(visit, member.as_ref());
-    // First, because an attempt that finds no place does not count.
-    let place = visit.console.passwords.place(known_member.is_some())?;
-    if let Err(error) = visit.guess(&key, known_member) {
-        return Ok(ask_again(error.message(), StatusCode::TOO_MANY_REQUESTS));
+    let sender = match known_member {
+        Some(_) => Sender::KnownMember,
+        None => Sender::Stranger,
+    };
+    // This comes before the count of attempts, because an attempt without a slot is not counted.
+    let slot = visit.console.passwords.enter(sender)?;
+    if let Err(error) = visit.guess(&name_key, known_member) {
+        return Err(SignInFailure::Rejected {
+            message: error.message().to_owned(),
+            status: StatusCode::TOO_MANY_REQUESTS,
+        });
     }
 
     let active_member = member.filter(|member| member.disabled_at.is_none());
-    let hash = active_member
-        .as_ref()
-        .and_then(|member| member.password.clone());
+    let hash = match &active_member {
+        Some(member) => member.password.clone(),
+        None => None,
+    };
     let typed_password = visit.form.raw("password");
     let passwords = &visit.console.passwords;
-    let is_right = passwords.is_right(place, typed_password, hash).await?;
-    let member = match active_member {
-        Some(member) if is_right => member,
+    let is_right = passwords.is_right(slot, typed_password, hash).await?;
+    match active_member {
+        Some(member) if is_right => Ok(member),
         rejected_member => {
             record_rejection(visit, "password", rejected_member.as_ref(), None).await?;
-            return Ok(ask_again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
+            Err(SignInFailure::wrong_password())
         }
-    };
-
-    let needs_code = member.has_second_factor();
-    let act = (!needs_code).then(|| member.act(ActType::StaffSignedIn));
-    let Some(token) = begin_session(visit, &member, act).await? else {
-        return Ok(ask_again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
-    };
-    if needs_code {
-        let mut response = code_page(visit, &destination, &member, None);
-        Cookie::Session.set(visit, &mut response, &token.reveal(), None);
-        return Ok(response);
     }
-    destination.enter(visit, &token, &member, "password").await
 }
 
 /// Returns the member, if the member has signed in in this browser before.
 fn known_member(visit: &Visit<'_>, member: Option<&StaffMember>) -> Option<StaffId> {
     let member = member?;
-    session::is_known_browser(visit, member).then_some(member.id)
+    known_browsers::has_signed_in(visit, member).then_some(member.id)
 }
 
-/// Begins a session in place of the browser's present one. Without an act, the second factor is missing in the session.
-/// Returns `None` if the member has just changed.
+/// Begins a session in which the member has given every proof, and records the act. The session replaces the present
+/// session of the browser. Returns `None` if the member has just changed.
 pub(super) async fn begin_session(
     visit: &Visit<'_>,
     member: &StaffMember,
+    act: Act,
+) -> Result<Option<Token>, ApiError> {
+    let new_session = NewSession::confirmed(visit, member.id);
+    write_session(visit, member, new_session, Some(act)).await
+}
+
+/// Writes a new session, which replaces the present session of the browser, and records the act. Returns `None` if the
+/// member has just changed.
+async fn write_session(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+    new_session: NewSession,
     act: Option<Act>,
 ) -> Result<Option<Token>, ApiError> {
-    let NewSession { token, record } = session::begin(visit, member.id, act.is_some());
     let change = StaffChange {
         seen_version: member.version,
         after: member.clone(),
         ended_sessions: session::ended_by_sign_in(visit),
-        new_session: Some(record),
+        new_session: Some(new_session.record),
         act,
     };
     match visit.write(change, session::actor(member)).await? {
         StaffWriteOutcome::Stale => Ok(None),
-        _ => Ok(Some(token)),
+        _ => Ok(Some(new_session.token)),
     }
 }
 
@@ -166,17 +231,14 @@ fn code_page(
 /// Responds to `POST /sign-in/code`.
 pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let session = session::find_with_or_without_code(visit).await?;
+    let session = session::find_with_or_without_second_factor(visit).await?;
     let Some(Session { member, record }) =
         session.filter(|session| session.record.confirmed_at.is_none())
     else {
-        return Ok(sign_in_page::page(
-            visit,
-            &destination,
-            Some(texts().sign_in_ended),
-            Candidate::default(),
-            StatusCode::FORBIDDEN,
-        ));
+        let page = SignInPage::new(&destination)
+            .with_message(texts().sign_in_ended)
+            .with_status(StatusCode::FORBIDDEN);
+        return Ok(page.render(visit));
     };
     let ask_again = |message: &str| code_page(visit, &destination, &member, Some(message));
     let known_member = known_member(visit, Some(&member));
@@ -188,7 +250,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         return Ok(ask_again(texts().code_wrong));
     };
 
-    let new_session = session::begin(visit, member.id, true);
+    let new_session = NewSession::confirmed(visit, member.id);
     let mut change = member
         .clone()
         .change(

@@ -10,10 +10,11 @@ use super::{
     passkey_button, password, problem,
 };
 use crate::{
+    browser_secret::BrowserSecret,
     layout,
     openid::Provider,
     prelude::*,
-    session::{self, BrowserSecret, Session},
+    session::{self, Session},
     visit::Visit,
 };
 
@@ -26,7 +27,15 @@ pub(super) struct Candidate<'m> {
     pub(super) member: Option<&'m StaffMember>,
 }
 
-/// Returns the response of a page that needs a session, or one in which the password was given recently.
+/// The page to sign in.
+pub(super) struct SignInPage<'a> {
+    destination: &'a Destination,
+    candidate: Candidate<'a>,
+    message: Option<&'a str>,
+    status: StatusCode,
+}
+
+/// Returns the response of a page that needs a session, or a session in which the password was given recently.
 pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Response {
     // A second click finds no session, and neither does the button on a page whose session has ended.
     if visit.request.uri.path() == "/sign-out" {
@@ -34,7 +43,7 @@ pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Resp
     }
     let browser = BrowserSecret::from_cookie_or_new(visit);
     let destination = Destination::from_request(visit, &browser);
-    let is_page = destination.kept_form.is_none() && destination.loss_reason.is_none();
+    let is_page = destination.saved_form.is_none() && destination.loss_reason.is_none();
     if is_page && session.is_none() {
         return redirect_to_sign_in(visit, &destination);
     }
@@ -44,8 +53,11 @@ pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Resp
         name: member.map_or("", |member| member.name.as_str()),
         member,
     };
-    let mut response = page(visit, &destination, None, candidate, StatusCode::FORBIDDEN);
-    if destination.kept_form.is_some() {
+    let mut response = SignInPage::new(&destination)
+        .with_candidate(candidate)
+        .with_status(StatusCode::FORBIDDEN)
+        .render(visit);
+    if destination.saved_form.is_some() {
         browser.give(visit, &mut response);
     }
     response
@@ -67,38 +79,70 @@ fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response
     layout::redirect(&format!("{page}?next={next}"))
 }
 
-/// Returns the page to sign in, with the proofs that this member has, or that a member can have.
-pub(super) fn page(
-    visit: &Visit<'_>,
-    destination: &Destination,
-    message: Option<&str>,
-    candidate: Candidate<'_>,
-    status: StatusCode,
-) -> Response {
-    let member = candidate.member;
-    let can_have_password = member.is_none_or(|member| member.password.is_some());
-    let has_password = can_have_password && visit.console.has_passwords();
-    let provider = match &visit.console.provider {
-        Some(provider) if member.is_none_or(|member| member.identity.is_some()) => Some(provider),
-        _ => None,
-    };
-    let content = html! {
-        (problem(message))
-        @if let Some(reason) = destination.loss_reason {
-            (problem(Some(reason)))
-        } @else if message.is_none() && member.is_some() && has_password {
-            p { (texts().password_again) }
-        } @else if !has_password && provider.is_none() {
-            p { (texts().link_needed) }
-        } @else if destination.kept_form.is_some() && message.is_none() {
-            p { (texts().form_kept) }
+impl<'a> SignInPage<'a> {
+    /// Returns the page for a browser that goes on to this destination.
+    pub(super) fn new(destination: &'a Destination) -> Self {
+        Self {
+            destination,
+            candidate: Candidate::default(),
+            message: None,
+            status: StatusCode::OK,
         }
-        @if let Some(provider) = provider {
-            (provider_card(provider, destination, member.is_some()))
-        }
-        @if has_password { (password_form(visit, destination, candidate)) }
-    };
-    layout::page(status, &visit.facts, texts().sign_in, &content)
+    }
+
+    /// Returns the page for this candidate.
+    pub(super) fn with_candidate(mut self, candidate: Candidate<'a>) -> Self {
+        self.candidate = candidate;
+        self
+    }
+
+    /// Returns the page with the message about a rejected attempt.
+    pub(super) fn with_message(mut self, message: &'a str) -> Self {
+        self.message = Some(message);
+        self
+    }
+
+    /// Returns the page with this status.
+    pub(super) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// Renders the page, with the proofs that this member has, or that a member can have.
+    pub(super) fn render(self, visit: &Visit<'_>) -> Response {
+        let Self {
+            destination,
+            candidate,
+            message,
+            status,
+        } = self;
+        let member = candidate.member;
+        let can_have_password = member.is_none_or(|member| member.password.is_some());
+        let has_password = can_have_password && visit.console.has_passwords();
+        let provider = match &visit.console.provider {
+            Some(provider) if member.is_none_or(|member| member.identity.is_some()) => {
+                Some(provider)
+            }
+            _ => None,
+        };
+        let content = html! {
+            (problem(message))
+            @if let Some(reason) = destination.loss_reason {
+                (problem(Some(reason)))
+            } @else if message.is_none() && member.is_some() && has_password {
+                p { (texts().password_again) }
+            } @else if !has_password && provider.is_none() {
+                p { (texts().link_needed) }
+            } @else if destination.saved_form.is_some() && message.is_none() {
+                p { (texts().form_kept) }
+            }
+            @if let Some(provider) = provider {
+                (provider_card(provider, destination, member.is_some()))
+            }
+            @if has_password { (password_form(visit, destination, candidate)) }
+        };
+        layout::page(status, &visit.facts, texts().sign_in, &content)
+    }
 }
 
 /// Renders the form with a name and a password, and with the button for a passkey.
@@ -130,11 +174,11 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
     }
 }
 
-/// Renders the button that leads to the provider. A kept form stays on this page, because no other site gets it:
+/// Renders the button that leads to the provider. A saved form stays on this page, because no other site gets it:
 /// the member signs in in a new tab, and continues here afterwards.
 fn provider_card(provider: &Provider, destination: &Destination, asks_again: bool) -> Markup {
     let host = provider.settings.issuer.host();
-    let next = if destination.kept_form.is_some() {
+    let next = if destination.saved_form.is_some() {
         DONE_PATH
     } else {
         &destination.path
@@ -146,7 +190,7 @@ fn provider_card(provider: &Provider, destination: &Destination, asks_again: boo
     let label = texts().sign_in_at(host);
     html! {
         div.card {
-            @if destination.kept_form.is_some() {
+            @if destination.saved_form.is_some() {
                 p { (texts().sign_in_in_new_tab(host)) }
                 div.buttons { a.button.main href=(path) target="_blank" { (label) } }
                 form method="post" action=(DONE_PATH) {

@@ -11,10 +11,10 @@ use petstore_web::edge::{Origin, Response};
 
 use super::changed_meanwhile;
 use crate::{
+    cookies::Cookie,
     layout,
     openid::{Logout, Provider},
     prelude::*,
-    session::Cookie,
     visit::Visit,
 };
 

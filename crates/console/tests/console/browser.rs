@@ -75,7 +75,7 @@ impl Shop {
             asked: Arc::clone(&asked),
         });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let photos = petstore_testing::photo_places::folder(&folder.path().join("photos"));
+        let photos = petstore_testing::photo_storage::folder(&folder.path().join("photos"));
         photos.probe().await.unwrap();
         let of_app = app::Settings::default();
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, Some(photos));

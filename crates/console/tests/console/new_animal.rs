@@ -124,7 +124,7 @@ async fn a_photo_waits_only_for_its_member_and_not_for_ever() {
     // Its files are gone.
     let id = text.split('.').next().unwrap();
     let id = petstore_domain::store_area::PhotoId::parse(id).unwrap();
-    shop.app.photos.place().unwrap().delete(id).await.unwrap();
+    shop.app.photos.storage().unwrap().delete(id).await.unwrap();
     refused(clerk.post("/add", &form(&photo)).await.expect(422));
     shop.clock.advance(Duration::from_hours(11));
     let mut clerk = shop.member("Cy2", Role::Clerk).await;

@@ -522,7 +522,7 @@ async fn a_photo_without_its_file_is_not_turned() {
         .await
         .expect(303);
     let id = stored(&shop, &path).await[0].id;
-    shop.app.photos.place().unwrap().delete(id).await.unwrap();
+    shop.app.photos.storage().unwrap().delete(id).await.unwrap();
     let act = format!("right-{id}");
     let target = format!("{path}/photos/change");
     let page = clerk

@@ -1,4 +1,4 @@
-//! The copies of a database that made backups in a place, one after the other. A restore makes another copy. Two
+//! The copies of a database that made backups in a storage, one after the other. A restore makes another copy. Two
 //! copies that are in use at the same time must not delete each other's backups.
 
 use std::fmt::Write;
@@ -11,14 +11,14 @@ pub(super) const COPIES_FILE: &str = "petstore-backups.copies";
 /// The number of copies that the file keeps.
 const MAX_COPIES: usize = 64;
 
-/// A copy of the database, and the time of its first backup in the place.
+/// A copy of the database, and the time of its first backup in the storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Copy {
     since: Timestamp,
     id: String,
 }
 
-/// The copies of a place, in the order of their first backups. The last one is in use.
+/// The copies of a storage, in the order of their first backups. The last one is in use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copies(Vec<Copy>);
 
@@ -44,12 +44,12 @@ impl Copies {
         text
     }
 
-    /// Whether no copy has made backups in the place.
+    /// Whether no copy has made backups in the storage.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the copy with this id made backups in the place.
+    /// Whether the copy with this id made backups in the storage.
     pub(super) fn has(&self, id: &str) -> bool {
         self.0.iter().any(|copy| copy.id == id)
     }

@@ -1,12 +1,12 @@
-//! Backups of a SQLite database that the service makes itself. Each is a compressed file in a place, which has
+//! Backups of a SQLite database that the service makes itself. Each is a compressed file in a storage, which has
 //! its name only when it is complete. A list with the same time names the photos that it needs: it is
 //! there before the backup, and goes after it.
 
 mod copies;
 mod names;
 mod photo_list;
-mod place;
 mod retention;
+mod storage;
 mod unpacking;
 
 use std::{
@@ -32,17 +32,17 @@ use tracing::info;
 use self::{copies::COPIES_FILE, names::photo_list_name, photo_list::read_photos_or_warn};
 pub use self::{
     copies::Copies,
-    names::{PlaceFiles, backup_name, backup_time},
+    names::{StoredFiles, backup_name, backup_time},
     photo_list::PhotoList,
-    place::Place,
     retention::kept_backups,
+    storage::BackupStorage,
     unpacking::{unpack, unpack_file},
 };
 
 /// Makes backups, one at a time, each on a thread of its own.
 pub struct Backups {
-    /// The function that opens the place, on the thread that uses it.
-    pub open_place: Box<dyn Fn() -> io::Result<Place> + Send + Sync>,
+    /// The function that opens the storage, on the thread that uses it.
+    pub open_storage: Box<dyn Fn() -> io::Result<BackupStorage> + Send + Sync>,
     /// The path of the SQLite file.
     pub database: PathBuf,
     /// The photos of the service. If they are in a folder, a backup copies them, too.
@@ -66,36 +66,36 @@ pub struct Backups {
 /// The facts that one turn leaves for the next.
 #[derive(Default)]
 pub struct State {
-    /// The locked file of the place.
+    /// The locked file of the storage.
     lock: Option<File>,
-    /// The backups after the last turn. Any other backup in the place is of another service.
+    /// The backups after the last turn. Any other backup in the storage is of another service.
     known_backups: Option<BTreeSet<Timestamp>>,
-    /// Whether this copy of the database was among the copies of the place in an earlier turn.
+    /// Whether this copy of the database was among the copies of the storage in an earlier turn.
     has_claimed: bool,
 }
 
-/// A backup that is complete in its place.
+/// A backup that is complete in its storage.
 struct WrittenBackup {
     name: String,
-    /// The number of photos whose files the place lacks.
+    /// The number of photos whose files the storage lacks.
     missing_photo_count: usize,
 }
 
 /// The photos of a backup, after their files were copied.
 #[derive(Default)]
 struct CopiedPhotos {
-    /// The photos whose files the place has.
+    /// The photos whose files the storage has.
     present: Vec<PhotoId>,
     missing_count: usize,
 }
 
 impl Backups {
-    /// Makes sure that nobody else uses the place. If another service does, the kind of the error is
+    /// Makes sure that nobody else uses the storage. If another service does, the kind of the error is
     /// [`ErrorKind::ResourceBusy`].
     pub async fn lock(self: &Arc<Self>) -> io::Result<()> {
-        self.run_on_thread(|backups, state, place| {
-            backups.lock_once(state, place)?;
-            backups.claim(state, place)?;
+        self.run_on_thread(|backups, state, storage| {
+            backups.lock_once(state, storage)?;
+            backups.claim(state, storage)?;
             Ok(())
         })
         .await
@@ -104,15 +104,15 @@ impl Backups {
     /// Makes a backup, then deletes old ones if `confirmed_now` is a time that can be trusted. Makes none if the
     /// newest backup of this copy has not reached `least_age`, and returns the time until it will.
     ///
-    /// A thread that waits for a place that does not respond is left to itself, and no other backup begins
+    /// A thread that waits for a storage that does not respond is left to itself, and no other backup begins
     /// until it ends.
     pub async fn make(
         self: &Arc<Self>,
         confirmed_now: Option<Timestamp>,
         least_age: Duration,
     ) -> io::Result<Option<Duration>> {
-        let work = self.run_on_thread(move |backups, state, place| {
-            backups.make_in(place, state, confirmed_now, least_age)
+        let work = self.run_on_thread(move |backups, state, storage| {
+            backups.make_in(storage, state, confirmed_now, least_age)
         });
         let result = time::timeout(self.time_limit, work)
             .await
@@ -130,23 +130,23 @@ impl Backups {
     /// Does the work of [`Backups::make`] on the thread of the backup.
     fn make_in(
         &self,
-        place: &Place,
+        storage: &BackupStorage,
         state: &mut State,
         confirmed_now: Option<Timestamp>,
         least_age: Duration,
     ) -> io::Result<Option<Duration>> {
-        self.lock_once(state, place)?;
-        let copies = self.claim(state, place)?;
-        let files = self.list_files(state, place)?;
+        self.lock_once(state, storage)?;
+        let copies = self.claim(state, storage)?;
+        let files = self.list_files(state, storage)?;
         if let Some(wait) = time_until_due(&files, &copies, self.clock.now(), least_age) {
             return Ok(Some(wait));
         }
 
-        let backup = self.write(state, place, &files)?;
+        let backup = self.write(state, storage, &files)?;
         if let Some(now) = confirmed_now {
             // Another copy may have begun since the first claim.
-            self.claim(state, place)?;
-            retention::delete_old(place, now, self.retention, &copies)?;
+            self.claim(state, storage)?;
+            retention::delete_old(storage, now, self.retention, &copies)?;
         }
 
         let missing = backup.missing_photo_count;
@@ -159,11 +159,11 @@ impl Backups {
         Ok(None)
     }
 
-    /// Calls `work` with the opened place on a new thread, and waits for its result. The thread goes on
+    /// Calls `work` with the opened storage on a new thread, and waits for its result. The thread goes on
     /// if the caller does not wait any longer.
     async fn run_on_thread<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self, &mut State, &Place) -> io::Result<T> + Send + 'static,
+        work: impl FnOnce(&Self, &mut State, &BackupStorage) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         let backups = Arc::clone(self);
         let (sender, receiver) = oneshot::channel();
@@ -182,10 +182,10 @@ impl Backups {
         }
     }
 
-    /// Opens the place and calls `work` with it. Fails if another thread still works with it.
+    /// Opens the storage and calls `work` with it. Fails if another thread still works with it.
     fn with_open_place<T>(
         &self,
-        work: impl FnOnce(&Self, &mut State, &Place) -> io::Result<T>,
+        work: impl FnOnce(&Self, &mut State, &BackupStorage) -> io::Result<T>,
     ) -> io::Result<T> {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
@@ -195,8 +195,8 @@ impl Backups {
                 return Err(io::Error::other(message));
             }
         };
-        let place = (self.open_place)()?;
-        let result = work(self, &mut state, &place);
+        let storage = (self.open_storage)()?;
+        let result = work(self, &mut state, &storage);
 
         if let Err(error) = &result
             && error.kind() == ErrorKind::NotFound
@@ -207,44 +207,44 @@ impl Backups {
         result
     }
 
-    /// Locks the place, unless an earlier turn did. The photos of the service and the photos of its backups
-    /// cannot share a place: the retention of backups would delete photos that the service needs.
-    fn lock_once(&self, state: &mut State, place: &Place) -> io::Result<()> {
-        if let Some(service_photos) = self.photos.place()
-            && service_photos.is_same_as(&place.photos)
+    /// Locks the storage, unless an earlier turn did. The photos of the service and the photos of its backups
+    /// cannot share a storage: the retention of backups would delete photos that the service needs.
+    fn lock_once(&self, state: &mut State, storage: &BackupStorage) -> io::Result<()> {
+        if let Some(service_photos) = self.photos.storage()
+            && service_photos.is_same_as(&storage.photos)
         {
             let message = "the photos of the service are there; name another place";
             return Err(io::Error::new(ErrorKind::ResourceBusy, message));
         }
         if state.lock.is_none() {
-            state.lock = Some(place.lock(&self.database_mark)?);
+            state.lock = Some(storage.lock(&self.database_mark)?);
         }
         Ok(())
     }
 
-    /// Makes sure that this is the copy of the database that makes backups in the place. A copy that a
-    /// restore has just made takes the place over, once.
-    fn claim(&self, state: &mut State, place: &Place) -> io::Result<Copies> {
-        let mut copies = place.read_copies()?;
+    /// Makes sure that this is the copy of the database that makes backups in the storage. A copy that a
+    /// restore has just made takes the storage over, once.
+    fn claim(&self, state: &mut State, storage: &BackupStorage) -> io::Result<Copies> {
+        let mut copies = storage.read_copies()?;
         if !copies.is_last(&self.copy_id) {
             let is_replaced = copies.has(&self.copy_id) || state.has_claimed && !copies.is_empty();
             if is_replaced {
                 let message = format!(
-                    "a newer copy of this database makes backups in {place}; name another place for one of \
+                    "a newer copy of this database makes backups in {storage}; name another place for one of \
                      the two, or delete {COPIES_FILE} there if nobody uses the newer copy any more"
                 );
                 return Err(io::Error::new(ErrorKind::ResourceBusy, message));
             }
             copies.add(&self.copy_id, self.clock.now());
-            place.write(COPIES_FILE, |file| file.write_all(copies.text().as_bytes()))?;
+            storage.write(COPIES_FILE, |file| file.write_all(copies.text().as_bytes()))?;
         }
         state.has_claimed = true;
         Ok(copies)
     }
 
-    /// Returns the files of the place. Fails if there is a backup that another service made after the last turn.
-    fn list_files(&self, state: &mut State, place: &Place) -> io::Result<PlaceFiles> {
-        let files = place.list_files()?;
+    /// Returns the files of the storage. Fails if there is a backup that another service made after the last turn.
+    fn list_files(&self, state: &mut State, storage: &BackupStorage) -> io::Result<StoredFiles> {
+        let files = storage.list_files()?;
         let newest_backup = files.newest_backup(self.clock.now());
         self.metrics
             .record_earlier_backup(newest_backup.unwrap_or_default());
@@ -255,7 +255,7 @@ impl Backups {
         {
             let name = backup_name(foreign_backup);
             let message =
-                format!("another service makes backups in {place}: {name} is not of this one");
+                format!("another service makes backups in {storage}: {name} is not of this one");
             return Err(io::Error::other(message));
         }
         state.known_backups = Some(backups);
@@ -266,8 +266,8 @@ impl Backups {
     fn write(
         &self,
         state: &mut State,
-        place: &Place,
-        files: &PlaceFiles,
+        storage: &BackupStorage,
+        files: &StoredFiles,
     ) -> io::Result<WrittenBackup> {
         let started = self.clock.instant();
         let Some(time) = files.free_time(self.clock.now()) else {
@@ -275,19 +275,19 @@ impl Backups {
         };
         let name = backup_name(time);
 
-        let copy = TemporaryDatabase(place.unfinished_path(".db"));
+        let copy = TemporaryDatabase(storage.unfinished_path(".db"));
         let database =
             sqlite::copy_into(&self.database, &copy.0, lower_priority).map_err(io::Error::other)?;
-        let photos = self.copy_photos(place, files, database.photos)?;
+        let photos = self.copy_photos(storage, files, database.photos)?;
         let list = PhotoList {
             animal_count: database.animals,
             photos: photos.present,
         };
-        place.write(&photo_list_name(time), |file| list.write_to(file))?;
+        storage.write(&photo_list_name(time), |file| list.write_to(file))?;
 
-        // A failed write can leave the file in the place, so the next turn knows the backup in any case.
+        // A failed write can leave the file in the storage, so the next turn knows the backup in any case.
         state.known_backups.get_or_insert_default().insert(time);
-        let bytes = place.write(&name, |file| {
+        let bytes = storage.write(&name, |file| {
             let mut encoder = GzEncoder::new(file, Compression::default());
             io::copy(&mut File::open(&copy.0)?, &mut encoder)?;
             encoder.finish()?;
@@ -296,21 +296,21 @@ impl Backups {
 
         let duration = self.clock.instant().saturating_duration_since(started);
         self.metrics.record_backup(time, duration, bytes);
-        info!(%place, name, animals = list.animal_count, bytes, "made a backup");
+        info!(place = %storage, name, animals = list.animal_count, bytes, "made a backup");
         Ok(WrittenBackup {
             name,
             missing_photo_count: photos.missing_count,
         })
     }
 
-    /// Copies the files of `photos` into the place, if the service keeps them in a folder.
+    /// Copies the files of `photos` into the storage, if the service keeps them in a folder.
     fn copy_photos(
         &self,
-        place: &Place,
-        files: &PlaceFiles,
+        storage: &BackupStorage,
+        files: &StoredFiles,
         photos: Vec<PhotoId>,
     ) -> io::Result<CopiedPhotos> {
-        let Some(source) = self.photos.place() else {
+        let Some(source) = self.photos.storage() else {
             return Ok(CopiedPhotos::default());
         };
         if source.as_folder().is_none() {
@@ -320,11 +320,11 @@ impl Backups {
         // A bucket takes money for each request about a file. So a file that the last list names is believed to
         // be there.
         let mut stored_photos = BTreeSet::new();
-        if place.is_bucket()
+        if storage.is_bucket()
             && let Some(&last_list) = files.photo_lists.last()
         {
             let consequence = "all photos are copied again";
-            let listed_photos = read_photos_or_warn(place, last_list, consequence)?;
+            let listed_photos = read_photos_or_warn(storage, last_list, consequence)?;
             stored_photos.extend(listed_photos.unwrap_or_default());
         }
         let new_photos: Vec<PhotoId> = photos
@@ -333,7 +333,7 @@ impl Backups {
             .filter(|id| !stored_photos.contains(id))
             .collect();
 
-        let copied = place.block_on(place.photos.copy_all_from(source, &new_photos))?;
+        let copied = storage.block_on(storage.photos.copy_all_from(source, &new_photos))?;
         let mut present = photos;
         present.retain(|id| !copied.incomplete.contains(id));
         Ok(CopiedPhotos {
@@ -346,7 +346,7 @@ impl Backups {
 /// Returns the time until the newest backup of the copy in use reaches `least_age`; `None` if a backup is
 /// due now.
 fn time_until_due(
-    files: &PlaceFiles,
+    files: &StoredFiles,
     copies: &Copies,
     now: Timestamp,
     least_age: Duration,

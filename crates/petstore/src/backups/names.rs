@@ -1,4 +1,4 @@
-//! The names of the files in a place of backups, which say their times.
+//! The names of the files in a storage of backups, which say their times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,16 @@ const TIME_FORMAT: &str = "petstore-%Y%m%dT%H%M%SZ";
 const BACKUP_SUFFIX: &str = ".db.gz";
 const PHOTO_LIST_SUFFIX: &str = ".photos";
 
-/// The files of a place that are the service's own, by their times.
+/// The files of a storage that are the service's own, by their times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PlaceFiles {
+pub struct StoredFiles {
     /// The backups, each with its length in bytes.
     pub backups: BTreeMap<Timestamp, u64>,
     /// The lists of photos. A list has the time of its backup.
     pub photo_lists: BTreeSet<Timestamp>,
 }
 
-impl PlaceFiles {
+impl StoredFiles {
     /// Adds a file with this name and length, unless the name shows that it is not the service's own.
     pub fn add(&mut self, name: &str, length: u64) {
         if let Some(time) = backup_time(name) {

@@ -6,23 +6,23 @@ use jiff::Timestamp;
 use petstore_domain::store_area::PhotoId;
 use tracing::warn;
 
-use super::{names::photo_list_name, place::Place};
+use super::{names::photo_list_name, storage::BackupStorage};
 
 /// The content of a list. Its file has the number of animals in the first line, and then the id of a photo in
 /// each line.
 pub struct PhotoList {
     /// The number of animals of the backup.
     pub animal_count: u64,
-    /// The photos whose files are in the place.
+    /// The photos whose files are in the storage.
     pub photos: Vec<PhotoId>,
 }
 
 impl PhotoList {
     /// Reads the list of the backup of this time. If the list is damaged, the kind of the error is
     /// `InvalidData`.
-    pub fn read(place: &Place, time: Timestamp) -> io::Result<Self> {
+    pub fn read(storage: &BackupStorage, time: Timestamp) -> io::Result<Self> {
         let mut content = Vec::new();
-        place.read(&photo_list_name(time), &mut content)?;
+        storage.read(&photo_list_name(time), &mut content)?;
         match String::from_utf8(content) {
             Ok(text) => Self::parse(&text).ok_or_else(|| ErrorKind::InvalidData.into()),
             Err(error) => Err(io::Error::new(ErrorKind::InvalidData, error)),
@@ -55,15 +55,15 @@ impl PhotoList {
 /// Returns the photos of the list of this time. If the list is damaged, logs a warning with the `consequence` and
 /// returns `None`.
 pub(super) fn read_photos_or_warn(
-    place: &Place,
+    storage: &BackupStorage,
     time: Timestamp,
     consequence: &str,
 ) -> io::Result<Option<Vec<PhotoId>>> {
-    match PhotoList::read(place, time) {
+    match PhotoList::read(storage, time) {
         Ok(list) => Ok(Some(list.photos)),
         Err(error) if error.kind() == ErrorKind::InvalidData => {
             let list = photo_list_name(time);
-            warn!(%place, list, "the list of a backup's photos is damaged: {consequence}");
+            warn!(place = %storage, list, "the list of a backup's photos is damaged: {consequence}");
             Ok(None)
         }
         Err(error) => Err(error),

@@ -14,7 +14,7 @@ use super::{
     copies::Copies,
     names::{backup_name, photo_list_name},
     photo_list::read_photos_or_warn,
-    place::Place,
+    storage::BackupStorage,
 };
 
 /// The number of newest backups that are kept however old they are.
@@ -66,15 +66,15 @@ fn age_in_seconds(backup: Timestamp, now: Timestamp) -> i64 {
 /// Deletes the backups that are not kept any more, then the photos that only these needed. Where nothing may be deleted,
 /// such as in a bucket that keeps everything, the log says so: the new backup is complete all the same.
 pub(super) fn delete_old(
-    place: &Place,
+    storage: &BackupStorage,
     now: Timestamp,
     retention: Duration,
     copies: &Copies,
 ) -> io::Result<()> {
-    match delete_unkept(place, now, retention, copies) {
+    match delete_unkept(storage, now, retention, copies) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let cause = chain(&error);
-            warn!(%place, error = cause, "old backups stay, because nothing may be deleted there");
+            warn!(place = %storage, error = cause, "old backups stay, because nothing may be deleted there");
             Ok(())
         }
         result => result,
@@ -83,16 +83,16 @@ pub(super) fn delete_old(
 
 /// Deletes what is not kept, up to the first file that cannot be deleted.
 fn delete_unkept(
-    place: &Place,
+    storage: &BackupStorage,
     now: Timestamp,
     retention: Duration,
     copies: &Copies,
 ) -> io::Result<()> {
-    let files = place.list_files()?;
+    let files = storage.list_files()?;
     let kept_backups = kept_backups(files.backups.keys().copied(), now, retention, copies);
     for &backup in files.backups.keys() {
         if !kept_backups.contains(&backup) {
-            place.delete(&backup_name(backup))?;
+            storage.delete(&backup_name(backup))?;
         }
     }
 
@@ -106,13 +106,13 @@ fn delete_unkept(
     if former_lists.is_empty() || !has_all_lists {
         return Ok(());
     }
-    delete_photos(place, &former_lists, &kept_backups)
+    delete_photos(storage, &former_lists, &kept_backups)
 }
 
 /// Deletes the photos that only former backups needed, then the lists of the former backups. Deletes nothing while
 /// the list of a kept backup is damaged, because that backup may need every photo.
 fn delete_photos(
-    place: &Place,
+    storage: &BackupStorage,
     former_lists: &[Timestamp],
     kept_backups: &BTreeSet<Timestamp>,
 ) -> io::Result<()> {
@@ -120,7 +120,7 @@ fn delete_photos(
     for &backup in kept_backups {
         let consequence = "no photo of a former backup is deleted until its backup is not kept any more; \
                            if you do not need this backup, delete it";
-        let Some(photos) = read_photos_or_warn(place, backup, consequence)? else {
+        let Some(photos) = read_photos_or_warn(storage, backup, consequence)? else {
             return Ok(());
         };
         needed_photos.extend(photos);
@@ -129,16 +129,16 @@ fn delete_photos(
     let mut unneeded_photos = BTreeSet::new();
     for &list in former_lists {
         let consequence = "the photos that only this former backup needed stay in the place";
-        let photos = read_photos_or_warn(place, list, consequence)?.unwrap_or_default();
+        let photos = read_photos_or_warn(storage, list, consequence)?.unwrap_or_default();
         unneeded_photos.extend(photos);
     }
     unneeded_photos.retain(|id| !needed_photos.contains(id));
 
     for id in unneeded_photos {
-        place.block_on(place.photos.delete(id))?;
+        storage.block_on(storage.photos.delete(id))?;
     }
     for &list in former_lists {
-        place.delete(&photo_list_name(list))?;
+        storage.delete(&photo_list_name(list))?;
     }
     Ok(())
 }

@@ -8,12 +8,14 @@ use std::{
 use flate2::write::GzDecoder;
 use jiff::Timestamp;
 
-use super::{names::backup_name, place::Place};
+use super::{names::backup_name, storage::BackupStorage};
 
 /// Writes the database of the backup of this time into `database`. If the backup is damaged, the kind of the error
 /// is `InvalidData`.
-pub fn unpack(place: &Place, time: Timestamp, database: &mut File) -> io::Result<()> {
-    decompress(database, |decoder| place.read(&backup_name(time), decoder))
+pub fn unpack(storage: &BackupStorage, time: Timestamp, database: &mut File) -> io::Result<()> {
+    decompress(database, |decoder| {
+        storage.read(&backup_name(time), decoder)
+    })
 }
 
 /// Writes the database of a backup that has any name into `database`. If the backup is damaged, the kind of the

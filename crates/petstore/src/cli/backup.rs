@@ -68,8 +68,8 @@ impl Backup {
 
     /// Copies the files of photos from a folder. If the backup gets no photos, prints the reason.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<()> {
-        let place = self.photos.open_to_read(&self.database.database)?;
-        let reason = match place {
+        let storage = self.photos.open_to_read(&self.database.database)?;
+        let reason = match storage {
             Some(folder) if folder.as_folder().is_some() => {
                 let destination = photo_files::open_backup_folder(&self.destination, &folder)?;
                 let advice = "name their place with --photos";

@@ -19,18 +19,18 @@ use tokio::time;
 
 use super::{
     args::BadSetting,
-    photos::{self, PlaceSetting},
+    photos::{self, StorageSetting},
     values,
 };
-use crate::backups::{self, Backups, PhotoList, Place, PlaceFiles};
+use crate::backups::{self, BackupStorage, Backups, PhotoList, StoredFiles};
 
-/// The longest time that the service waits at its start to know whether another one makes backups in the place.
+/// The longest time that the service waits at its start to know whether another one makes backups in the storage.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest time that a backup may take.
 pub(super) const BACKUP_TIMEOUT: Duration = Duration::from_hours(2);
 
-/// The advice about a place that is read-only for the service.
+/// The advice about a storage that is read-only for the service.
 const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name another folder, or make this one writable \
      (with the package, by ReadWritePaths in the unit)";
 
@@ -40,7 +40,7 @@ const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name anoth
 pub(super) struct BackupArgs {
     /// Where the service makes backups of its SQLite database: a folder, `s3://BUCKET/PREFIX`, or off
     #[arg(long, value_name = "PLACE", env = "PETSTORE_BACKUP", default_value = "off", value_parser = photos::parse_place)]
-    backup: PlaceSetting,
+    backup: StorageSetting,
 
     /// How often it makes one, from 1s to 365d; by default, every 24h
     #[arg(long, value_name = "DURATION", env = "PETSTORE_BACKUP_EVERY", value_parser = values::backup_interval)]
@@ -65,9 +65,9 @@ pub(super) struct BackupMaker {
 }
 
 impl BackupArgs {
-    /// Checks the settings, but not yet the place.
+    /// Checks the settings, but not yet the storage.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
-        if self.backup == PlaceSetting::Off {
+        if self.backup == StorageSetting::Off {
             let needs_place = self.backup_every.is_some() || self.backup_keep.is_some();
             let message =
                 "--backup-every and --backup-keep need --backup, the place of the backups";
@@ -81,15 +81,15 @@ impl BackupArgs {
                 bail!(BadSetting(message.to_owned()));
             }
             DatabaseUrl::Sqlite(file) => {
-                open_place(&self.backup, file)
+                open_storage(&self.backup, file)
                     .map_err(|reason| BadSetting(format!("--backup: {reason}")))?;
                 Ok(())
             }
         }
     }
 
-    /// Opens the place; `None` if the service makes no backups. A place that cannot be used now is used
-    /// as soon as it can. The error is about a place that another service uses, or that an operator must change.
+    /// Opens the storage; `None` if the service makes no backups. A storage that cannot be used now is used
+    /// as soon as it can. The error is about a storage that another service uses, or that an operator must change.
     pub(super) async fn open(
         &self,
         database: &DatabaseUrl,
@@ -99,7 +99,7 @@ impl BackupArgs {
             return Ok(None);
         };
         app.backups.is_possible.store(true, Relaxed);
-        if self.backup == PlaceSetting::Off {
+        if self.backup == StorageSetting::Off {
             return Ok(None);
         }
 
@@ -120,14 +120,14 @@ impl BackupArgs {
     async fn backups(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
         let setting = self.backup.clone();
         let database = file.to_owned();
-        let open_place = move || open_place(&setting, &database).map_err(io::Error::other);
+        let open_storage = move || open_storage(&setting, &database).map_err(io::Error::other);
         let key = app.store.etag_key();
         // A restore gives the log of changes another epoch, so that a copy of the database has its own.
         let Epoch(epoch) = app.store.journal_state().await?.epoch;
         let epoch = u128::from_be_bytes(epoch);
 
         Ok(Arc::new(Backups {
-            open_place: Box::new(open_place),
+            open_storage: Box::new(open_storage),
             database: file.to_owned(),
             photos: Arc::clone(&app.photos),
             retention: self.backup_keep.unwrap_or(DEFAULT_RETENTION),
@@ -145,7 +145,7 @@ impl BackupArgs {
         if error.kind() == ErrorKind::ResourceBusy {
             return Some("");
         }
-        if !matches!(self.backup, PlaceSetting::Folder(_)) {
+        if !matches!(self.backup, StorageSetting::Folder(_)) {
             return None;
         }
         match error.kind() {
@@ -165,30 +165,30 @@ impl BackupArgs {
     }
 }
 
-/// Opens a place for the backups of this database. The error is a text for the operator.
-fn open_place(setting: &PlaceSetting, database: &Path) -> Result<Place, String> {
+/// Opens a storage for the backups of this database. The error is a text for the operator.
+fn open_storage(setting: &StorageSetting, database: &Path) -> Result<BackupStorage, String> {
     match setting {
-        PlaceSetting::Off => Err("name a folder or a bucket".to_owned()),
-        PlaceSetting::Folder(path) => {
-            Place::from_folder(path.clone(), database).map_err(|error| error.to_string())
+        StorageSetting::Off => Err("name a folder or a bucket".to_owned()),
+        StorageSetting::Folder(path) => {
+            BackupStorage::from_folder(path.clone(), database).map_err(|error| error.to_string())
         }
-        PlaceSetting::Bucket(url) => {
+        StorageSetting::Bucket(url) => {
             let variables = photos::variables();
-            Place::from_bucket(url, &variables, database)
+            BackupStorage::from_bucket(url, &variables, database)
                 .map_err(|reason| format!("{url}: {reason}"))
         }
     }
 }
 
-/// The place of backups that an argument of a command names, or one backup in it.
+/// The storage of backups that an argument of a command names, or one backup in it.
 pub(super) struct NamedBackups {
-    pub(super) place: Place,
-    files: PlaceFiles,
+    pub(super) storage: BackupStorage,
+    files: StoredFiles,
     /// The time of the backup, if the argument names one.
     named_time: Option<Timestamp>,
 }
 
-/// A backup in a place.
+/// A backup in a storage.
 pub(super) struct SelectedBackup {
     pub(super) time: Timestamp,
     /// The length of the compressed file in bytes.
@@ -196,7 +196,7 @@ pub(super) struct SelectedBackup {
 }
 
 impl NamedBackups {
-    /// Finds the place that the argument names, such as `/backup`, or the place with the backup, such as
+    /// Finds the storage that the argument names, such as `/backup`, or the storage with the backup, such as
     /// `/backup/petstore-20261126T040000Z.db.gz`. Returns `None` if the argument names neither a folder, nor a
     /// bucket, nor a backup that the service made.
     pub(super) fn find(argument: &str, database: &Path) -> anyhow::Result<Option<Self>> {
@@ -213,18 +213,18 @@ impl NamedBackups {
 
         let setting = photos::parse_place(place_name).map_err(BadSetting)?;
         if named_time.is_none()
-            && let PlaceSetting::Folder(path) = &setting
+            && let StorageSetting::Folder(path) = &setting
             && !path.is_dir()
         {
             return Ok(None);
         }
 
-        let place = open_place(&setting, database).map_err(BadSetting)?;
-        let files = place
+        let storage = open_storage(&setting, database).map_err(BadSetting)?;
+        let files = storage
             .list_files()
-            .with_context(|| format!("cannot read {place}"))?;
+            .with_context(|| format!("cannot read {storage}"))?;
         Ok(Some(Self {
-            place,
+            storage,
             files,
             named_time,
         }))
@@ -239,13 +239,15 @@ impl NamedBackups {
             return Ok(SelectedBackup { time, length });
         }
 
-        let place = &self.place;
+        let storage = &self.storage;
         let message = match self.named_time {
             Some(time) => {
                 let name = backups::backup_name(time);
-                format!("{place} has no backup {name}; petstore backups {place} lists those it has")
+                format!(
+                    "{storage} has no backup {name}; petstore backups {storage} lists those it has"
+                )
             }
-            None => format!("{place} has no backup that `petstore serve` made"),
+            None => format!("{storage} has no backup that `petstore serve` made"),
         };
         bail!(BadSetting(message))
     }
@@ -255,7 +257,10 @@ impl NamedBackups {
         match self.files.backups.range(..time).next_back() {
             Some((&earlier_time, _)) => {
                 let name = backups::backup_name(earlier_time);
-                format!("the one before it: petstore restore {}/{name}", self.place)
+                format!(
+                    "the one before it: petstore restore {}/{name}",
+                    self.storage
+                )
             }
             None => "there is none before it".to_owned(),
         }
@@ -275,25 +280,25 @@ impl NamedBackups {
 pub(super) struct List {
     /// The folder, or `s3://BUCKET/PREFIX`
     #[arg(value_name = "PLACE", env = "PETSTORE_BACKUP")]
-    place: String,
+    storage: String,
 }
 
 impl List {
     /// Prints the table of backups.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let named_backups = NamedBackups::find(&self.place, Path::new("petstore.db"))?;
+        let named_backups = NamedBackups::find(&self.storage, Path::new("petstore.db"))?;
         let Some(place_backups) = named_backups.filter(|backups| backups.named_time.is_none())
         else {
             bail!(BadSetting(format!(
                 "{} is no folder and no bucket; name the place of backups",
-                self.place
+                self.storage
             )));
         };
 
         let mut rows = vec![["NAME", "TIME", "SIZE", "ANIMALS"].map(str::to_owned)];
         for (&time, &length) in &place_backups.files.backups {
             // A backup without its list is still a backup, so the number of animals stays empty.
-            let animal_count = match PhotoList::read(&place_backups.place, time) {
+            let animal_count = match PhotoList::read(&place_backups.storage, time) {
                 Ok(list) => list.animal_count.to_string(),
                 Err(_) => String::new(),
             };

@@ -5,7 +5,7 @@ use std::{fmt::Write, sync::Arc};
 use clap::Args;
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::store_area::PhotoSize;
-use petstore_photos::Place;
+use petstore_photos::PhotoStorage;
 use petstore_store::{Checkup, OpenError};
 
 use super::{
@@ -45,10 +45,10 @@ impl Check {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.database;
         let checkup = check_database(database)?;
-        let place = self.photos.open_to_read(database)?.map(Arc::new);
-        if let Some(place) = self.photos.place_of_another_database() {
+        let storage = self.photos.open_to_read(database)?.map(Arc::new);
+        if let Some(storage) = self.photos.place_of_another_database() {
             super::output::print_message(&format!(
-                "The photos are looked for in {place}, which PETSTORE_PHOTOS names; --photos names another \
+                "The photos are looked for in {storage}, which PETSTORE_PHOTOS names; --photos names another \
                  place."
             ));
         }
@@ -56,10 +56,10 @@ impl Check {
             return report_damage(database, &checkup);
         }
 
-        let problems = photo_files::find_problems(database, place.as_ref(), self.photos_content)?;
-        print_result_of_valid_database(database, &checkup, place.as_ref(), &problems)?;
-        match place {
-            Some(place) if problems.problem_count > 0 => Err(photo_error(&place, &problems)),
+        let problems = photo_files::find_problems(database, storage.as_ref(), self.photos_content)?;
+        print_result_of_valid_database(database, &checkup, storage.as_ref(), &problems)?;
+        match storage {
+            Some(storage) if problems.problem_count > 0 => Err(photo_error(&storage, &problems)),
             _ => Ok(()),
         }
     }
@@ -99,17 +99,17 @@ fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()
 fn print_result_of_valid_database(
     database: &DatabaseUrl,
     checkup: &Checkup,
-    photo_place: Option<&Arc<Place>>,
+    photo_storage: Option<&Arc<PhotoStorage>>,
     problems: &FileProblems,
 ) -> anyhow::Result<()> {
     let mut text = String::new();
-    // Without any file, a line for each would not help: the place is probably that of another database.
+    // Without any file, a line for each would not help: the storage is probably that of another database.
     if !lacks_every_file(problems) {
         push_lines(&mut text, &problems.lines);
     }
     push_lines(&mut text, &checkup.notes);
-    if let Some(place) = photo_place
-        && let Some(line) = photo_files::shared_place_line(place)?
+    if let Some(storage) = photo_storage
+        && let Some(line) = photo_files::shared_storage_line(storage)?
     {
         text.push_str(&line);
     }
@@ -120,7 +120,7 @@ fn print_result_of_valid_database(
     if problems.photo_count > 0 {
         let photos = super::output::counted(problems.photo_count, "photo");
         write!(text, ", {photos}")?;
-        if photo_place.is_none() {
+        if photo_storage.is_none() {
             text.push_str("; --photos names the place of their files");
         }
     }
@@ -136,7 +136,7 @@ fn push_lines(output: &mut String, texts: &[String]) {
     }
 }
 
-/// Whether the place has no file of any photo.
+/// Whether the storage has no file of any photo.
 fn lacks_every_file(problems: &FileProblems) -> bool {
     let files_per_photo = PhotoSize::ALL
         .iter()
@@ -146,13 +146,13 @@ fn lacks_every_file(problems: &FileProblems) -> bool {
 }
 
 /// Returns the error of a command that found problems with files.
-fn photo_error(place: &Place, problems: &FileProblems) -> anyhow::Error {
+fn photo_error(storage: &PhotoStorage, problems: &FileProblems) -> anyhow::Error {
     let photos = super::output::counted(problems.photo_count, "photo");
     let finding = if lacks_every_file(problems) {
-        format!("{place} lacks the files of {photos}; it is probably the wrong place")
+        format!("{storage} lacks the files of {photos}; it is probably the wrong place")
     } else {
         let files = super::output::counted(problems.problem_count, "file");
-        format!("{files} of {photos} missing or damaged in {place}")
+        format!("{files} of {photos} missing or damaged in {storage}")
     };
     anyhow::anyhow!("{finding}; name the place of the photos with --photos (the database is valid)")
 }

@@ -16,7 +16,7 @@ use super::{
     args::{BadSetting, DatabaseUrlParser},
     output::Progress,
     photo_files,
-    photos::{self, PlaceSetting},
+    photos::{self, StorageSetting},
     values,
 };
 
@@ -62,11 +62,11 @@ pub(super) struct Copy {
     /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
     /// `photos` next to the SQLite file, and off over PostgreSQL
     #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::parse_place)]
-    from_photos: Option<PlaceSetting>,
+    from_photos: Option<StorageSetting>,
 
     /// The place for the photos of the new database; the same default
     #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::parse_place)]
-    to_photos: Option<PlaceSetting>,
+    to_photos: Option<StorageSetting>,
 }
 
 /// The numbers of copied rows, and the photos of the animals.
@@ -155,17 +155,17 @@ impl Copy {
         Ok(())
     }
 
-    /// Copies the files of photos, unless both databases have the same place for them. Returns a message
+    /// Copies the files of photos, unless both databases have the same storage for them. Returns a message
     /// for the person who runs the command, if there is something to say.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
-        // Without photos, too, a place that cannot be opened is an error.
-        let source = photos::open_place(self.from_photos.as_ref(), "--from-photos", &self.from)?;
-        let target = photos::open_place(self.to_photos.as_ref(), "--to-photos", &self.to)?;
+        // Without photos, too, a storage that cannot be opened is an error.
+        let source = photos::open_storage(self.from_photos.as_ref(), "--from-photos", &self.from)?;
+        let target = photos::open_storage(self.to_photos.as_ref(), "--to-photos", &self.to)?;
         if photos.is_empty() {
             return Ok(None);
         }
         let (Some(source), Some(target)) = (source, target) else {
-            // One of the databases has no place, or neither has one.
+            // One of the databases has no storage, or neither has one.
             let count = super::output::counted(photos.len() as u64, "photo");
             return Ok(Some(format!(
                 "The files of {count} were not copied; copy their folder, and name it with --photos."

@@ -10,7 +10,7 @@ use anyhow::Context;
 use petstore_api::Settings;
 use petstore_databases::DatabaseUrl;
 use petstore_domain::{Clock, Deployment, KeyRecord, Role, Scope, StaffName, SystemClock};
-use petstore_photos::Place;
+use petstore_photos::PhotoStorage;
 use petstore_store::Store;
 use tracing::{info, warn};
 
@@ -21,7 +21,7 @@ use super::{keys, pages::Urls, staff, values};
 pub(super) async fn log(
     store: &dyn Store,
     database: &DatabaseUrl,
-    photos: Option<&Place>,
+    photos: Option<&PhotoStorage>,
     settings: &Settings,
     address: SocketAddr,
     urls: Urls,

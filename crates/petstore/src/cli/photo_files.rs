@@ -17,7 +17,7 @@ use petstore_domain::{
     PetId,
     store_area::{PhotoFile, PhotoId, Resource},
 };
-use petstore_photos::{self as photos, CopiedPhotos, Folder, MAX_COPIES_AT_ONCE, Place};
+use petstore_photos::{self as photos, CopiedPhotos, Folder, MAX_COPIES_AT_ONCE, PhotoStorage};
 use petstore_system::owner::FileOwner;
 
 use super::runtime::Waiting;
@@ -56,9 +56,9 @@ impl BackupFolder {
     }
 }
 
-/// Opens the place for the photos of a new backup, whose photos are now at `source`. The place shares files with the
+/// Opens the storage for the photos of a new backup, whose photos are now at `source`. The storage shares files with the
 /// backups next to it that belong to the same user, first with the newest.
-pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Place> {
+pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Result<PhotoStorage> {
     let user = backup.metadata()?.uid();
     let backup_path = Path::new(".").join(backup);
     let parent = backup_path.parent().unwrap_or(&backup_path);
@@ -77,7 +77,7 @@ pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Pl
     let shared_paths = folders
         .into_iter()
         .map(|folder| folder.path)
-        .filter(|path| !Place::from(Folder::new(path.clone())).is_same_as(source))
+        .filter(|path| !PhotoStorage::from(Folder::new(path.clone())).is_same_as(source))
         .collect();
     let owner = FileOwner::for_file(backup);
     Ok(Folder::new(backup_folder_path(backup))
@@ -86,11 +86,11 @@ pub(super) fn open_backup_folder(backup: &Path, source: &Place) -> io::Result<Pl
         .into())
 }
 
-/// Copies the files of the photos of a database into another place, except those that are there. Fails
-/// with this advice if some files are in neither place.
+/// Copies the files of the photos of a database into another storage, except those that are there. Fails
+/// with this advice if some files are in neither storage.
 pub(super) fn copy_all(
-    source: Place,
-    destination: Place,
+    source: PhotoStorage,
+    destination: PhotoStorage,
     photos: &[PhotoId],
     advice: &str,
 ) -> anyhow::Result<()> {
@@ -125,18 +125,18 @@ fn counted_photos(count: u64) -> impl Display {
 
 /// Copies the files of photos, like [`Place::copy_all_from`].
 pub(super) fn copy_files(
-    source: Place,
-    destination: Place,
+    source: PhotoStorage,
+    destination: PhotoStorage,
     photos: &[PhotoId],
 ) -> io::Result<CopiedPhotos> {
     let photos = photos.to_vec();
     Waiting::new()?.wait(async move { destination.copy_all_from(&source, &photos).await })
 }
 
-/// Returns a line about a place that several databases use; `None` if only one does.
-pub(super) fn shared_place_line(place: &Arc<Place>) -> anyhow::Result<Option<String>> {
-    let place = Arc::clone(place);
-    let marks = Waiting::new()?.wait(async move { place.marks().await })?;
+/// Returns a line about a storage that several databases use; `None` if only one does.
+pub(super) fn shared_storage_line(storage: &Arc<PhotoStorage>) -> anyhow::Result<Option<String>> {
+    let storage = Arc::clone(storage);
+    let marks = Waiting::new()?.wait(async move { storage.marks().await })?;
     if marks.len() <= 1 {
         return Ok(None);
     }
@@ -166,10 +166,10 @@ struct PetPhoto {
     photo: PhotoId,
 }
 
-/// Checks the files of all photos of a database. Checks nothing without a place.
+/// Checks the files of all photos of a database. Checks nothing without a storage.
 pub(super) fn find_problems(
     database: &DatabaseUrl,
-    place: Option<&Arc<Place>>,
+    storage: Option<&Arc<PhotoStorage>>,
     decodes_content: bool,
 ) -> anyhow::Result<FileProblems> {
     let photos = read_photos(database)?;
@@ -177,7 +177,7 @@ pub(super) fn find_problems(
         photo_count: photos.len() as u64,
         ..FileProblems::default()
     };
-    let Some(place) = place else {
+    let Some(storage) = storage else {
         return Ok(problems);
     };
 
@@ -189,7 +189,7 @@ pub(super) fn find_problems(
             .collect();
         let checks = files
             .iter()
-            .map(|&(_, file)| file_problem(Arc::clone(place), file, decodes_content));
+            .map(|&(_, file)| file_problem(Arc::clone(storage), file, decodes_content));
         let file_problems = waiting.wait(try_join_all(checks))?;
 
         for ((pet, file), problem) in files.iter().zip(file_problems) {
@@ -230,17 +230,17 @@ fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
 
 /// Returns the problem with a file, if it has one.
 async fn file_problem(
-    place: Arc<Place>,
+    storage: Arc<PhotoStorage>,
     file: PhotoFile,
     decodes_content: bool,
 ) -> io::Result<Option<&'static str>> {
-    match place.length(file).await? {
+    match storage.length(file).await? {
         None if file.size.is_made_later() => return Ok(None),
         None | Some(0) => return Ok(Some("is missing or empty")),
         Some(_) => {}
     }
     if decodes_content
-        && let Some(content) = place.read(file).await?
+        && let Some(content) = storage.read(file).await?
         && !photos::is_readable(&content)
     {
         return Ok(Some("cannot be decoded"));

@@ -1,4 +1,4 @@
-//! The options for the place of the photos of animals.
+//! The options for the storage of the photos of animals.
 
 use std::{env, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use clap::Args;
 use petstore_databases::DatabaseUrl;
 use petstore_domain::SystemClock;
 use petstore_observe::log::chain;
-use petstore_photos::{Bucket, Folder, Photos, Place};
+use petstore_photos::{Bucket, Folder, PhotoStorage, Photos};
 use petstore_system::owner::FileOwner;
 use tracing::{info, warn};
 use url::Url;
@@ -16,14 +16,14 @@ use super::{args::BadSetting, photo_files::backup_folder_path, values};
 /// The longest time for one request to a bucket.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
 
-/// The place of photos.
+/// The storage of photos.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Photos")]
 pub(super) struct PhotoArgs {
     /// Where the files of photos are: a folder, `s3://BUCKET/PREFIX`, or off; by default, `photos` next to
     /// the SQLite file, and off over PostgreSQL. Every process on a database needs the same place
     #[arg(long, value_name = "PLACE", env = "PETSTORE_PHOTOS", value_parser = parse_place)]
-    pub(super) photos: Option<PlaceSetting>,
+    pub(super) photos: Option<StorageSetting>,
 }
 
 /// The photos of a service.
@@ -31,28 +31,28 @@ pub(super) struct PhotoArgs {
 #[command(next_help_heading = "Photos")]
 pub(super) struct ServicePhotoArgs {
     #[command(flatten)]
-    place: PhotoArgs,
+    storage: PhotoArgs,
 
     /// The largest picture that a client can send, such as 500KiB or 16MiB; up to 64MiB
     #[arg(long, value_name = "SIZE", env = "PETSTORE_MAX_PHOTO_SIZE", default_value = "16MiB", value_parser = values::photo_size)]
     max_photo_size: usize,
 }
 
-/// The value of `--photos`, or of another option for a place of files.
+/// The value of `--photos`, or of another option for a storage of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PlaceSetting {
+pub(super) enum StorageSetting {
     Off,
     Folder(PathBuf),
     Bucket(Url),
 }
 
-/// Parses a place of files: `off`, `s3://BUCKET/PREFIX`, or the path of a folder.
-pub(super) fn parse_place(text: &str) -> Result<PlaceSetting, String> {
+/// Parses a storage of files: `off`, `s3://BUCKET/PREFIX`, or the path of a folder.
+pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
     if text.is_empty() {
         return Err("the place is missing; name a folder, a bucket, or off".to_owned());
     }
     if text == "off" {
-        return Ok(PlaceSetting::Off);
+        return Ok(StorageSetting::Off);
     }
     if let Some((scheme, _)) = text.split_once("://") {
         if scheme != "s3" {
@@ -61,7 +61,7 @@ pub(super) fn parse_place(text: &str) -> Result<PlaceSetting, String> {
             ));
         }
         let url = Url::parse(text).map_err(|error| error.to_string())?;
-        return Ok(PlaceSetting::Bucket(url));
+        return Ok(StorageSetting::Bucket(url));
     }
 
     // These texts are more likely a mistake than the name of a folder.
@@ -74,20 +74,20 @@ pub(super) fn parse_place(text: &str) -> Result<PlaceSetting, String> {
             "write s3://BUCKET/PREFIX for a bucket, or ./{text} for a folder"
         ));
     }
-    Ok(PlaceSetting::Folder(text.into()))
+    Ok(StorageSetting::Folder(text.into()))
 }
 
-/// Opens the place of the photos of a database; returns `None` if photos are off. `option` names the
+/// Opens the storage of the photos of a database; returns `None` if photos are off. `option` names the
 /// setting in an error.
-pub(super) fn open_place(
-    setting: Option<&PlaceSetting>,
+pub(super) fn open_storage(
+    setting: Option<&StorageSetting>,
     option: &str,
     database: &DatabaseUrl,
-) -> anyhow::Result<Option<Place>> {
+) -> anyhow::Result<Option<PhotoStorage>> {
     match setting {
-        Some(PlaceSetting::Off) => Ok(None),
-        Some(PlaceSetting::Folder(path)) => Ok(Some(open_folder(path.clone(), database))),
-        Some(PlaceSetting::Bucket(url)) => {
+        Some(StorageSetting::Off) => Ok(None),
+        Some(StorageSetting::Folder(path)) => Ok(Some(open_folder(path.clone(), database))),
+        Some(StorageSetting::Bucket(url)) => {
             let bucket = Bucket::new(url, variables(), REQUEST_LIMIT)
                 .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
             Ok(Some(bucket.into()))
@@ -103,7 +103,7 @@ pub(super) fn open_place(
 }
 
 /// Returns a folder of photos. Its files get the owner of the SQLite file; over PostgreSQL, the owner of the folder.
-fn open_folder(path: PathBuf, database: &DatabaseUrl) -> Place {
+fn open_folder(path: PathBuf, database: &DatabaseUrl) -> PhotoStorage {
     let owner = match database {
         DatabaseUrl::Sqlite(file) => FileOwner::for_file(file),
         DatabaseUrl::Postgres(_) => FileOwner::for_file(&path),
@@ -124,7 +124,7 @@ pub(super) fn variables() -> Vec<(String, String)> {
     variables
 }
 
-/// The variable that names the place of photos.
+/// The variable that names the storage of photos.
 const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
 
 /// Whether this command has an argument with this name, such as `--photos` in `--photos=PLACE`.
@@ -138,7 +138,7 @@ fn has_argument(name: &str) -> bool {
 }
 
 impl PhotoArgs {
-    /// Returns the place that a variable names, if an argument names the database. The variable is then perhaps about
+    /// Returns the storage that a variable names, if an argument names the database. The variable is then perhaps about
     /// another database.
     pub(super) fn place_of_another_database(&self) -> Option<String> {
         let is_from_variable = env::var_os(PHOTOS_VARIABLE).is_some() && !has_argument("--photos");
@@ -146,31 +146,34 @@ impl PhotoArgs {
             return None;
         }
         match &self.photos {
-            Some(PlaceSetting::Folder(path)) => Some(path.display().to_string()),
-            Some(PlaceSetting::Bucket(url)) => Some(url.to_string()),
-            Some(PlaceSetting::Off) | None => None,
+            Some(StorageSetting::Folder(path)) => Some(path.display().to_string()),
+            Some(StorageSetting::Bucket(url)) => Some(url.to_string()),
+            Some(StorageSetting::Off) | None => None,
         }
     }
 
-    /// Refuses to write to the place of photos of another database.
+    /// Refuses to write to the storage of photos of another database.
     pub(super) fn refuse_place_of_another_database(&self) -> Result<(), BadSetting> {
-        let Some(place) = self.place_of_another_database() else {
+        let Some(storage) = self.place_of_another_database() else {
             return Ok(());
         };
         Err(BadSetting(format!(
-            "{PHOTOS_VARIABLE} names {place}, which is perhaps the place of photos of another database than \
+            "{PHOTOS_VARIABLE} names {storage}, which is perhaps the place of photos of another database than \
              --database names; name the place with --photos"
         )))
     }
 
-    /// Opens the place of photos; returns `None` if photos are off.
-    pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
-        open_place(self.photos.as_ref(), "--photos", database)
+    /// Opens the storage of photos; returns `None` if photos are off.
+    pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<PhotoStorage>> {
+        open_storage(self.photos.as_ref(), "--photos", database)
     }
 
-    /// Opens the place for a command that only reads photos; returns `None` if photos are off. Without a setting, the
-    /// place of a backup is the folder that `petstore backup` made next to it.
-    pub(super) fn open_to_read(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
+    /// Opens the storage for a command that only reads photos; returns `None` if photos are off. Without a setting, the
+    /// storage of a backup is the folder that `petstore backup` made next to it.
+    pub(super) fn open_to_read(
+        &self,
+        database: &DatabaseUrl,
+    ) -> anyhow::Result<Option<PhotoStorage>> {
         if self.photos.is_none()
             && let DatabaseUrl::Sqlite(file) = database
         {
@@ -182,10 +185,13 @@ impl PhotoArgs {
         self.open(database)
     }
 
-    /// Opens the place for a service; returns `None` if photos are off. Fails if a setting names a place that cannot
+    /// Opens the storage for a service; returns `None` if photos are off. Fails if a setting names a storage that cannot
     /// be used, unless a bucket is only unavailable now. The service makes a folder that is missing.
-    async fn open_for_service(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
-        let Some(place) = self.open(database)? else {
+    async fn open_for_service(
+        &self,
+        database: &DatabaseUrl,
+    ) -> anyhow::Result<Option<PhotoStorage>> {
+        let Some(storage) = self.open(database)? else {
             if self.photos.is_none() {
                 info!(
                     "photos are off, because all processes on a database need the same place for \
@@ -194,36 +200,36 @@ impl PhotoArgs {
             }
             return Ok(None);
         };
-        let Err(error) = place.probe().await else {
-            return Ok(Some(place));
+        let Err(error) = storage.probe().await else {
+            return Ok(Some(storage));
         };
 
-        let is_folder = place.as_folder().is_some();
+        let is_folder = storage.as_folder().is_some();
         let is_unavailable = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
         let cause = chain(&error);
         if self.photos.is_some() && (is_folder || !is_unavailable) {
             let kind = if is_folder { "folder" } else { "bucket" };
-            let message = format!("--photos {place}: the {kind} cannot be used: {cause}");
+            let message = format!("--photos {storage}: the {kind} cannot be used: {cause}");
             return Err(BadSetting(message).into());
         }
-        warn!(%place, error = cause, "the place of photos cannot be used; photos fail until it can");
-        Ok(Some(place))
+        warn!(place = %storage, error = cause, "the place of photos cannot be used; photos fail until it can");
+        Ok(Some(storage))
     }
 }
 
 impl ServicePhotoArgs {
-    /// Checks the setting, but not yet the place.
+    /// Checks the setting, but not yet the storage.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
-        self.place.open(database)?;
+        self.storage.open(database)?;
         Ok(())
     }
 
     /// Returns the maker of photos, which also reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
-        let place = self.place.open_for_service(database).await?;
+        let storage = self.storage.open_for_service(database).await?;
         let random = super::runtime::random();
         Ok(Photos::new(
-            place,
+            storage,
             self.max_photo_size,
             Arc::new(SystemClock),
             random,

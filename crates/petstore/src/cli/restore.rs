@@ -12,7 +12,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 use petstore_domain::{Actor, Clock, SystemClock, WriteContext, store_area::PhotoId};
 use petstore_observe::log::chain;
-use petstore_photos::{Folder, Place};
+use petstore_photos::{Folder, PhotoStorage};
 use petstore_store::OpenError;
 use petstore_store_sqlite::CopyError;
 use tempfile::{Builder, NamedTempFile};
@@ -90,14 +90,14 @@ impl Restore {
     fn restore(&self, backups: NamedBackups, database: &Path) -> anyhow::Result<()> {
         let backup = backups.select(SystemClock.now())?;
         let time = backup.time;
-        let name = format!("{}/{}", backups.place, backups::backup_name(time));
+        let name = format!("{}/{}", backups.storage, backups::backup_name(time));
         self.announce(&format!("{name} of {time}"), backup.length, database)?;
 
         let advice = backups.advice_before(time);
         let photos = self.unpack_and_replace(database, &name, &advice, |unpacked| {
-            backups::unpack(&backups.place, time, unpacked)
+            backups::unpack(&backups.storage, time, unpacked)
         })?;
-        self.restore_photos(backups.place.photos, &photos)
+        self.restore_photos(backups.storage.photos, &photos)
     }
 
     /// Restores a backup that the service made, and that has another name now. Its photos are in its
@@ -191,9 +191,9 @@ impl Restore {
     }
 
     /// Copies the files of photos from the place of the backup, unless photos are off.
-    fn restore_photos(&self, source: Place, photos: &[PhotoId]) -> anyhow::Result<()> {
+    fn restore_photos(&self, source: PhotoStorage, photos: &[PhotoId]) -> anyhow::Result<()> {
         match self.photos.open(&self.database.database)? {
-            Some(place) => photo_files::copy_all(source, place, photos, "put them there"),
+            Some(storage) => photo_files::copy_all(source, storage, photos, "put them there"),
             None => Ok(()),
         }
     }

@@ -229,8 +229,8 @@ impl Task for TendSearch {
     }
 }
 
-/// Makes backups at an interval. The first one waits until the newest backup of the place is old enough, so that
-/// a service that starts again and again does not fill the place.
+/// Makes backups at an interval. The first one waits until the newest backup of the storage is old enough, so that
+/// a service that starts again and again does not fill the storage.
 struct MakeBackup {
     app: Arc<App>,
     backups: Arc<Backups>,

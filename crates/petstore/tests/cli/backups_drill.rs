@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path, process::Command};
 
-use petstore_testing::photo_places::FakeBucket;
+use petstore_testing::photo_storage::FakeBucket;
 
 use super::{
     backups::{backups, until},

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use bytes::Bytes;
 use petstore::backups::backup_time;
 use petstore_domain::{Clock, SystemClock};
-use petstore_testing::photo_places::{FakeBucket, Mood};
+use petstore_testing::photo_storage::{FakeBucket, Mood};
 
 use super::{
     backups::until,

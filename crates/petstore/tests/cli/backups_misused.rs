@@ -2,8 +2,8 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
-use petstore::backups::Place;
-use petstore_testing::photo_places::FakeBucket;
+use petstore::backups::BackupStorage;
+use petstore_testing::photo_storage::FakeBucket;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{
@@ -206,7 +206,7 @@ fn empty_variables_of_a_bucket_do_not_count_and_an_endpoint_that_is_no_url_is_an
     let open = |name: &str, value: &str| {
         let mut variables = bucket.variables();
         variables.push((name.to_owned(), value.to_owned()));
-        Place::from_bucket(
+        BackupStorage::from_bucket(
             &"s3://shop/x".parse().unwrap(),
             &variables,
             Path::new("petstore.db"),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use petstore_system::owner::FileOwner;
-use petstore_testing::{photo_places::FakeBucket, pictures};
+use petstore_testing::{photo_storage::FakeBucket, pictures};
 use rustix::process::{getegid, geteuid};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -4,7 +4,7 @@ use std::{cell::Cell, fs, path::Path, process::Command};
 
 use futures_util::future::join_all;
 use petstore_testing::{
-    photo_places::{FakeBucket, Mood},
+    photo_storage::{FakeBucket, Mood},
     pictures,
 };
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use std::{
 
 use jiff::{Timestamp, ToSpan};
 use petstore::backups::{
-    Backups, Copies, Place, PlaceFiles, backup_name, backup_time, kept_backups,
+    BackupStorage, Backups, Copies, StoredFiles, backup_name, backup_time, kept_backups,
 };
 use petstore_domain::Clock;
 use petstore_observe::metrics::BackupMetrics;
@@ -81,7 +81,7 @@ fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
     let now = at("2026-11-26T12:00:00Z");
     let ahead = [at("2030-01-01T00:00:00Z"), at("2031-01-01T00:00:00Z")];
     let before = [at("2026-06-01T00:00:00Z"), at("2026-06-02T00:00:00Z")];
-    let mut files = PlaceFiles::default();
+    let mut files = StoredFiles::default();
     for at in ahead.into_iter().chain(before) {
         files.add(&backup_name(at), 1);
     }
@@ -111,9 +111,9 @@ async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_i
         ManualClock::at("2026-11-26T04:00:00Z"),
     );
     let backups = Arc::new(Backups {
-        open_place: Box::new(move || {
+        open_storage: Box::new(move || {
             let _ = end.lock().unwrap().recv();
-            Place::from_folder(place.clone(), &at)
+            BackupStorage::from_folder(place.clone(), &at)
         }),
         database,
         photos: Arc::new(Photos::new(
@@ -153,7 +153,7 @@ fn backups_of_copy(database: &Path, copy: &str, clock: &Arc<ManualClock>) -> Arc
     let (at, place) = (database.to_owned(), database.with_file_name("place"));
     let photos = Photos::new(None, 0, Arc::clone(clock) as _, StdRng::seed_from_u64(1));
     Arc::new(Backups {
-        open_place: Box::new(move || Place::from_folder(place.clone(), &at)),
+        open_storage: Box::new(move || BackupStorage::from_folder(place.clone(), &at)),
         database: database.to_owned(),
         photos: Arc::new(photos),
         retention: Duration::from_hours(14 * 24),
@@ -295,7 +295,7 @@ proptest! {
 
     #[test]
     fn no_name_is_used_twice_whatever_the_clock_says(jumps in proptest::collection::vec(-5..5_i64, 1..40)) {
-        let (mut files, mut now) = (PlaceFiles::default(), 1_000_000);
+        let (mut files, mut now) = (StoredFiles::default(), 1_000_000);
         for jump in jumps {
             now += jump;
             let time = files.free_time(second(now)).unwrap();

@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn what_is_read_without_waiting_is_what_the_file_has() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::new(place.path().to_owned());
+        let storage = tempfile::tempdir().unwrap();
+        let folder = Folder::new(storage.path().to_owned());
         let id = PhotoId(7);
         let contents = [vec![1; 3], vec![2; 100_000], Vec::new(), vec![3; 4]];
         folder

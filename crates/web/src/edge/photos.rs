@@ -35,7 +35,7 @@ pub async fn respond(
     name: &str,
 ) -> Result<Response, ApiError> {
     let mut file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    if photos.has_place() && etag::has_current(request, &tag(file)?) {
+    if photos.has_storage() && etag::has_current(request, &tag(file)?) {
         return Ok(etag::respond(request, photo_response(FOREVER), tag(file)?));
     }
 
@@ -181,10 +181,10 @@ impl From<PhotoError> for ApiError {
                 "Too many pictures wait to be decoded. Retry in a moment.",
             ),
             PhotoError::Invalid(problem) => Self::new(Problem::InvalidImage, problem.to_string()),
-            PhotoError::Place(ref cause) if is_full(cause) => {
+            PhotoError::PhotoStorage(ref cause) if is_full(cause) => {
                 Self::new(Problem::StorageFull, retry_later).caused_by(Arc::new(error))
             }
-            PhotoError::Place(_) => {
+            PhotoError::PhotoStorage(_) => {
                 Self::new(Problem::Unavailable, retry_later).caused_by(Arc::new(error))
             }
             PhotoError::Thread(_) | PhotoError::Damaged(_) => Self::internal(Arc::new(error)),

@@ -114,7 +114,7 @@ impl Street {
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = petstore_testing::temporary_folder();
         let of_app = app::Settings::default();
-        let place = Some(petstore_testing::photo_places::folder(photos.path()));
+        let place = Some(petstore_testing::photo_storage::folder(photos.path()));
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);
         let edge = interface::edge(clock.clone(), of_edge);
         let window = Window::new(

@@ -203,7 +203,7 @@ impl Serve {
 
         let database = &self.database.database;
         let settings = self.settings(has_tls);
-        let photos = app.photos.place();
+        let photos = app.photos.storage();
         first_start::log(&*app.store, database, photos, &settings, address, urls).await?;
         Ok(true)
     }

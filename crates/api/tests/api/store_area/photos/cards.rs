@@ -7,7 +7,7 @@ use petstore_app::Settings;
 use petstore_photos::Bucket;
 use petstore_testing::{
     interface,
-    photo_places::{FakeBucket, folder},
+    photo_storage::{FakeBucket, folder},
     pictures,
     reply::Reply,
 };

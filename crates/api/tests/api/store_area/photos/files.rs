@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use petstore_domain::{Clock, store_area::PhotoId};
 use petstore_photos::{Format, PhotoError};
 use petstore_store::OpenMode;
-use petstore_testing::{harness::open, interface, photo_places::folder, pictures};
+use petstore_testing::{harness::open, interface, photo_storage::folder, pictures};
 use reqwest::Method;
 
 use super::{Store, with_photos};
@@ -40,7 +40,7 @@ impl Store {
 
     /// Writes the files of a photo that no animal has, and returns the URL of one.
     pub(super) async fn orphan(&self) -> String {
-        let place = self.server.app.photos.place().unwrap();
+        let place = self.server.app.photos.storage().unwrap();
         place
             .write(PhotoId(7), [1, 2, 3, 4].map(|byte| vec![byte].into()))
             .await
@@ -286,7 +286,7 @@ async fn a_folder_that_was_replaced_or_lost_its_empty_folders_takes_photos_at_on
 #[tokio::test]
 async fn an_entry_that_cannot_be_deleted_or_listed_keeps_no_other_from_its_turn() {
     let (store, ..) = with_photos(&[]).await;
-    let place = store.server.app.photos.place().unwrap();
+    let place = store.server.app.photos.storage().unwrap();
     let [first, second, third] = [1, 2, 200].map(|shard: u128| PhotoId(shard << 120));
     for id in [first, second, third] {
         place

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petstore_photos::Bucket;
 use petstore_testing::{
-    photo_places::{FakeBucket, Mood, PlaceOf},
+    photo_storage::{FakeBucket, Mood, StorageOf},
     pictures,
 };
 use serde_json::Value;
@@ -17,7 +17,7 @@ const LONG: Duration = Duration::from_mins(1);
 /// A store with an animal, whose photos are in this bucket.
 async fn with_bucket(bucket: &FakeBucket, limit: Duration) -> (Store, i64) {
     let bucket = Bucket::new(&FakeBucket::url(), bucket.variables(), limit).unwrap();
-    let photos: PlaceOf = Box::new(|_| Some(bucket.into()));
+    let photos: StorageOf = Box::new(|_| Some(bucket.into()));
     let store = Store::open_with(Setup {
         photos,
         ..Setup::default()

@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Request};
 use petstore_photos::Bucket;
 use petstore_testing::{
     harness::soon,
-    photo_places::{FakeBucket, Mood},
+    photo_storage::{FakeBucket, Mood},
     pictures,
 };
 use petstore_web::server::Limits;

@@ -16,15 +16,15 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
-use petstore_photos::{Folder, Place};
+use petstore_photos::{Folder, PhotoStorage};
 use tokio::{net::TcpListener, task::JoinSet};
 use url::{Url, form_urlencoded};
 
-/// The place of photos of a service for which this folder is free.
-pub type PlaceOf = Box<dyn FnOnce(&Path) -> Option<Place>>;
+/// The storage of photos of a service for which this folder is free.
+pub type StorageOf = Box<dyn FnOnce(&Path) -> Option<PhotoStorage>>;
 
-/// This folder as a place of photos.
-pub fn folder(path: &Path) -> Place {
+/// This folder as a storage of photos.
+pub fn folder(path: &Path) -> PhotoStorage {
     Folder::new(path.to_owned()).into()
 }
 
@@ -130,7 +130,7 @@ impl FakeBucket {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// The names of all objects, without the prefix of the place.
+    /// The names of all objects, without the prefix of the storage.
     pub fn names(&self) -> Vec<String> {
         let objects = self.objects.lock().unwrap();
         objects

@@ -1,4 +1,4 @@
-//! The place where the files of photos are: a folder or a bucket.
+//! The storage where the files of photos are: a folder or a bucket.
 
 use std::{
     error::Error,
@@ -26,45 +26,45 @@ pub const MAX_COPIES_AT_ONCE: usize = 16;
 /// The length of the mark of a database, in hexadecimal digits.
 const MARK_LENGTH: usize = 32;
 
-/// The place of the files of photos. Its operations end within 30 seconds.
+/// The storage of the files of photos. Its operations end within 30 seconds.
 #[derive(Debug)]
-pub enum Place {
+pub enum PhotoStorage {
     Folder(Arc<Folder>),
     Bucket(Box<Bucket>),
 }
 
-/// The outcome of copying photos from another place.
+/// The outcome of copying photos from another storage.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CopiedPhotos {
     /// The number of photos with a file that was copied.
     pub count: u64,
-    /// The photos with a file that neither place has.
+    /// The photos with a file that neither storage has.
     pub incomplete: Vec<PhotoId>,
 }
 
 /// The outcome of copying the files of a photo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct CopiedFiles {
-    /// Whether neither place has some file.
+    /// Whether neither storage has some file.
     is_missing: bool,
-    /// Whether some file was not in this place before.
+    /// Whether some file was not in this storage before.
     is_copied: bool,
 }
 
-impl From<Folder> for Place {
+impl From<Folder> for PhotoStorage {
     fn from(folder: Folder) -> Self {
         Self::Folder(Arc::new(folder))
     }
 }
 
-impl From<Bucket> for Place {
+impl From<Bucket> for PhotoStorage {
     fn from(bucket: Bucket) -> Self {
         Self::Bucket(Box::new(bucket))
     }
 }
 
-impl Place {
-    /// Returns the folder; `None` if the place is a bucket.
+impl PhotoStorage {
+    /// Returns the folder; `None` if the storage is a bucket.
     pub fn as_folder(&self) -> Option<&Folder> {
         match self {
             Self::Folder(folder) => Some(folder),
@@ -72,7 +72,7 @@ impl Place {
         }
     }
 
-    /// Whether both places are the same, even if two paths lead to one folder.
+    /// Whether both storages are the same, even if two paths lead to one folder.
     pub fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Folder(folder), Self::Folder(other)) => folder.is_same_as(other),
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Checks that the place can be used: creates the folder if it is missing, or writes an object to
+    /// Checks that the storage can be used: creates the folder if it is missing, or writes an object to
     /// the bucket and deletes the object again.
     ///
     /// An error whose kind is [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may pass by itself.
@@ -92,13 +92,13 @@ impl Place {
         }
     }
 
-    /// Returns the marks of all databases whose photos are in the place.
+    /// Returns the marks of all databases whose photos are in the storage.
     pub async fn marks(&self) -> io::Result<Vec<String>> {
         let mut marks = match self {
             Self::Folder(folder) => in_folder(folder, Folder::marks).await?,
             Self::Bucket(bucket) => with_limit(bucket.marks()).await?,
         };
-        // A place of photos can be inside another one, whose folder `owners` then has other files.
+        // A storage of photos can be inside another one, whose folder `owners` then has other files.
         marks.retain(|name| is_mark(name));
         Ok(marks)
     }
@@ -157,7 +157,7 @@ impl Place {
         }
     }
 
-    /// Copies photos from another place, except the files that this place has.
+    /// Copies photos from another storage, except the files that this storage has.
     ///
     /// When this returns, all copied files are on disk.
     pub async fn copy_all_from(
@@ -192,7 +192,7 @@ impl Place {
         Ok(result)
     }
 
-    /// Copies the files of a photo from another place, except the files that this place has. The
+    /// Copies the files of a photo from another storage, except the files that this storage has. The
     /// names of the files in a folder are on disk after [`Self::sync`].
     async fn copy_photo(&self, source: &Self, id: PhotoId) -> io::Result<CopiedFiles> {
         let mut outcome = CopiedFiles::default();
@@ -298,7 +298,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PhotoStorage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => folder.path().display().fmt(formatter),

@@ -6,13 +6,13 @@ use petstore_domain::staff::{Token, TokenDigest};
 use petstore_web::edge::Response;
 
 use super::{destination::own_path, sign_out::console_origin};
-use crate::{openid::SignIn, session::Cookie, visit::Visit};
+use crate::{cookies::Cookie, openid::SignIn, visit::Visit};
 
 /// The time that a sign-in may take, in seconds.
 const MAX_SECONDS: u32 = 10 * 60;
 
 /// The number of sign-ins that may have begun in one browser: several pages can lead to the provider at once.
-const MAX_BEGUN: usize = 4;
+const MAX_PENDING: usize = 4;
 
 /// The longest path to which a sign-in leads, in bytes, because a cookie has it.
 const MAX_NEXT_BYTES: usize = 500;
@@ -20,7 +20,7 @@ const MAX_NEXT_BYTES: usize = 500;
 /// A sign-in that has begun in this browser. Its cookie has a random text; state, nonce and the secret of
 /// PKCE follow from this text with a key of the service. So the service stores nothing of a sign-in, no
 /// response counts in another browser, and none with a text that the service has not made.
-pub(super) struct BegunSignIn {
+pub(super) struct PendingSignIn {
     /// The text in the cookie, such as `SECRET.1764316800.0.Lw`: the secret, the second in which the sign-in began,
     /// whether the provider asks again, and the path to which the sign-in leads, in base64url.
     text: String,
@@ -32,7 +32,7 @@ pub(super) struct BegunSignIn {
     pub(super) next_path: String,
 }
 
-impl BegunSignIn {
+impl PendingSignIn {
     /// Begins a sign-in that leads to the page in the query of this request.
     pub(super) fn begin(visit: &Visit<'_>) -> Option<Self> {
         let secret = visit.console.with_random(Token::generate).reveal();
@@ -68,9 +68,11 @@ impl BegunSignIn {
             .get(visit)
             .unwrap_or_default()
             .split('~')
-            .take(MAX_BEGUN)
+            .take(MAX_PENDING)
             .filter_map(Self::parse)
-            .filter(move |begun| now.saturating_sub(begun.begun_second) < i64::from(MAX_SECONDS))
+            .filter(move |pending| {
+                now.saturating_sub(pending.begun_second) < i64::from(MAX_SECONDS)
+            })
     }
 
     /// Takes the sign-in out of the list whose state is in the query of this request.
@@ -78,16 +80,16 @@ impl BegunSignIn {
         let state = visit.query.raw("state");
         let index = list
             .iter()
-            .position(|begun| begun.derived_text("state", visit) == state)?;
+            .position(|pending| pending.derived_text("state", visit) == state)?;
         Some(list.remove(index))
     }
 
-    /// Replaces the sign-ins in the cookie of the browser by the first [`MAX_BEGUN`] of the list.
+    /// Replaces the sign-ins in the cookie of the browser by the first [`MAX_PENDING`] of the list.
     pub(super) fn save(list: Vec<Self>, visit: &Visit<'_>, response: &mut Response) {
         let texts: Vec<String> = list
             .into_iter()
-            .take(MAX_BEGUN)
-            .map(|begun| begun.text)
+            .take(MAX_PENDING)
+            .map(|pending| pending.text)
             .collect();
         let seconds = if texts.is_empty() { 0 } else { MAX_SECONDS };
         Cookie::Provider.set(visit, response, &texts.join("~"), Some(seconds));

@@ -1,4 +1,4 @@
-//! The place of backups: a folder or a bucket. Every function blocks.
+//! The storage of backups: a folder or a bucket. Every function blocks.
 
 use std::{
     fmt,
@@ -22,7 +22,7 @@ use url::Url;
 
 use super::{
     copies::{COPIES_FILE, Copies},
-    names::PlaceFiles,
+    names::StoredFiles,
 };
 
 /// The longest time for one request to a bucket, such as one with a part of a backup.
@@ -31,13 +31,13 @@ const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 /// The length of a part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts: 80 GiB.
 const PART_BYTES: usize = 8 << 20;
 
-/// The name of the file that has the mark of the database whose backups are in the place.
+/// The name of the file that has the mark of the database whose backups are in the storage.
 const MARK_FILE: &str = "petstore-backups.mark";
 
-/// The place of the backups of one database, and of their photos.
-pub struct Place {
+/// The storage of the backups of one database, and of their photos.
+pub struct BackupStorage {
     location: Location,
-    pub(crate) photos: photos::Place,
+    pub(crate) photos: photos::PhotoStorage,
     /// The first part of the paths of unfinished files.
     unfinished_prefix: PathBuf,
     /// The owner of the database, who gets the files of a folder.
@@ -51,7 +51,7 @@ enum Location {
     Bucket(Bucket),
 }
 
-impl Place {
+impl BackupStorage {
     /// Opens a folder, which may not exist yet, for the backups of this database.
     pub fn from_folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = FileOwner::for_file(database);
@@ -85,7 +85,7 @@ impl Place {
         })
     }
 
-    /// Whether the place is a bucket.
+    /// Whether the storage is a bucket.
     pub(super) fn is_bucket(&self) -> bool {
         matches!(self.location, Location::Bucket(_))
     }
@@ -134,7 +134,7 @@ impl Place {
         Ok(file)
     }
 
-    /// Checks that the place has this mark. A place without a mark gets it.
+    /// Checks that the storage has this mark. A storage without a mark gets it.
     fn check_mark(&self, database_mark: &str) -> io::Result<()> {
         let mut stored_mark = Vec::new();
         if let Err(error) = self.read(MARK_FILE, &mut stored_mark) {
@@ -171,9 +171,9 @@ impl Place {
         }
     }
 
-    /// Returns the files of the place that are the service's own.
-    pub fn list_files(&self) -> io::Result<PlaceFiles> {
-        let mut files = PlaceFiles::default();
+    /// Returns the files of the storage that are the service's own.
+    pub fn list_files(&self) -> io::Result<StoredFiles> {
+        let mut files = StoredFiles::default();
         match &self.location {
             Location::Folder(path) => {
                 for entry in fs::read_dir(path)? {
@@ -245,7 +245,7 @@ impl Place {
         let Object { client, path } = object;
         let upload = self.block_on(client.put_multipart(path))?;
         let mut writer = ObjectWriter {
-            place: self,
+            storage: self,
             upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
             sum: ContentSum::default(),
         };
@@ -325,7 +325,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BackupStorage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.location {
             Location::Folder(path) => path.display().fmt(formatter),
@@ -334,7 +334,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Makes the runtime on which a place waits for a bucket.
+/// Makes the runtime on which a storage waits for a bucket.
 fn new_runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
@@ -393,14 +393,14 @@ impl PartialEq for ContentSum {
 
 /// Uploads an object in parts, and sums what it uploads.
 struct ObjectWriter<'p> {
-    place: &'p Place,
+    storage: &'p BackupStorage,
     upload: WriteMultipart,
     sum: ContentSum,
 }
 
 impl Write for ObjectWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.place.block_on(async {
+        self.storage.block_on(async {
             self.upload.wait_for_capacity(1).await?;
             self.upload.write(bytes);
             self.sum.add(bytes);

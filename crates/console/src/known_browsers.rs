@@ -1,0 +1,63 @@
+//! Browsers in which a member has signed in before. A stranger who guesses passwords elsewhere cannot lock a member out of
+//! such a browser: see [`super::guesses`].
+
+use petstore_domain::{StaffId, staff::StaffMember};
+use petstore_web::edge::{ApiError, Response};
+
+use super::{cookies::Cookie, visit::Visit};
+
+/// The maximum number of members that a browser remembers: the members who signed in last.
+const MAX_KNOWN_MEMBERS: usize = 8;
+
+/// The time for which a browser is remembered, in seconds: 400 days, the longest that browsers allow.
+const BROWSER_MEMORY_SECONDS: u32 = 400 * 24 * 60 * 60;
+
+/// Whether the member has signed in in this browser before, with the present password.
+pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
+    let text = signed_text(member);
+    presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
+}
+
+/// Returns a member whom this browser knows from an earlier sign-in, and who may still sign in.
+pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
+    if presented_signatures(visit).all(str::is_empty) {
+        return Ok(None);
+    }
+    let staff = visit.console.app.store.list_staff().await?;
+    let known_member = staff
+        .iter()
+        .find(|member| member.disabled_at.is_none() && has_signed_in(visit, member));
+    Ok(known_member.map(|member| member.id))
+}
+
+/// Remembers the browser of a member who is signed in, in addition to the other members of the browser.
+pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
+    let member_signature = visit.sign(&signed_text(member));
+    let mut signatures = vec![&*member_signature];
+    for signature in presented_signatures(visit) {
+        if signature.len() == member_signature.len() && signature != member_signature {
+            signatures.push(signature);
+        }
+    }
+    signatures.truncate(MAX_KNOWN_MEMBERS);
+    let seconds = Some(BROWSER_MEMORY_SECONDS);
+    Cookie::Browser.set(visit, response, &signatures.join("."), seconds);
+}
+
+/// Returns the text that the signature for a member signs. It changes with the password of the member.
+fn signed_text(member: &StaffMember) -> Vec<u8> {
+    let mut text = format!("browser of staff {} with password ", member.id).into_bytes();
+    if let Some(password) = &member.password {
+        text.extend_from_slice(password.as_bytes());
+    }
+    text
+}
+
+/// Returns the signatures that the browser presents, valid or not.
+fn presented_signatures<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
+    Cookie::Browser
+        .get(visit)
+        .unwrap_or_default()
+        .split('.')
+        .take(MAX_KNOWN_MEMBERS)
+}
