@@ -16,6 +16,8 @@ pub(super) enum Cookie {
     Message,
     /// The sign-ins at the provider that have begun in this browser.
     Provider,
+    /// The ID token of the sign-in, with which the member signs out at the provider.
+    IdToken,
     /// The random text from which the challenge of a passkey follows.
     Passkey,
     /// The secret of this browser, which the signature of a saved form needs. See [`super::browser_secret`].
@@ -43,6 +45,7 @@ impl Cookie {
             Self::Browser => "-browser",
             Self::Message => "-message",
             Self::Provider => "-provider",
+            Self::IdToken => "-id-token",
             Self::Passkey => "-passkey",
             Self::Form => "-form",
         };

@@ -1,5 +1,7 @@
 //! The claims that a token must have to count, and the claims about a person.
 
+use std::slice;
+
 use jiff::Timestamp;
 use petstore_domain::staff::Identity;
 use serde::Deserialize;
@@ -39,38 +41,46 @@ pub(super) struct Claims {
     iat: NumericDate,
     pub(super) nonce: Option<String>,
     pub(super) auth_time: Option<NumericDate>,
-    sid: Option<SessionId>,
+    /// The session at the provider. Some providers send a number.
+    sid: Option<NumberOrText>,
     jti: Option<String>,
     #[serde(default)]
     events: Map<String, Value>,
 }
 
-/// A Unix time, which can be any number in JSON (RFC 7519, section 2).
+/// A Unix time, which can be any number in JSON (RFC 7519, section 2). Some providers write the number as a text.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(from = "Number")]
+#[serde(try_from = "NumberOrText")]
 pub(super) struct NumericDate {
     /// The time in whole seconds, without the fraction.
     pub(super) second: i64,
 }
 
-impl From<Number> for NumericDate {
-    fn from(number: Number) -> Self {
+/// A number, or a text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NumberOrText {
+    Number(Number),
+    Text(String),
+}
+
+impl TryFrom<NumberOrText> for NumericDate {
+    type Error = serde_json::Error;
+
+    /// Reads `1796126700`, `1796126700.5` or `"1796126700"`.
+    fn try_from(date: NumberOrText) -> Result<Self, Self::Error> {
+        let number = match date {
+            NumberOrText::Number(number) => number,
+            NumberOrText::Text(text) => text.parse()?,
+        };
         let floor = number.as_f64().unwrap_or_default().floor();
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a time beyond all times becomes the first or the last one"
         )]
         let second = number.as_i64().unwrap_or(floor as i64);
-        Self { second }
+        Ok(Self { second })
     }
-}
-
-/// The session at the provider. Some providers send a number.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum SessionId {
-    Text(String),
-    Number(Number),
 }
 
 /// Returns the failure for an invalid token.
@@ -96,13 +106,8 @@ impl Claims {
 
     /// Checks that the token is for this client. Several audiences need `azp`, and it must be this client.
     fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
-        let audiences = match &self.aud {
-            Value::Array(audiences) => &audiences[..],
-            audience => std::slice::from_ref(audience),
-        };
-        if !audiences.iter().any(|audience| audience == client_id) {
-            return invalid("the token is for another client (aud)");
-        }
+        let audiences = audiences(&self.aud);
+        check_audiences(audiences, client_id)?;
         let is_for_another = match &self.azp {
             Some(azp) => azp != client_id,
             None => audiences.len() > 1,
@@ -157,8 +162,8 @@ impl Claims {
     /// Returns the session at the provider as the provider has written it, if the token names one.
     pub(super) fn session(&self) -> Option<String> {
         match self.sid.as_ref()? {
-            SessionId::Text(text) => Some(text.clone()),
-            SessionId::Number(number) => Some(number.to_string()),
+            NumberOrText::Text(text) => Some(text.clone()),
+            NumberOrText::Number(number) => Some(number.to_string()),
         }
     }
 }
@@ -180,6 +185,41 @@ pub(super) fn check_issuer(
     invalid(format!(
         "{subject} has the issuer {stated_issuer:.200}, but --oidc-issuer is {issuer}{hint}"
     ))
+}
+
+/// Returns the audiences of a token, which are a list, or one.
+fn audiences(claim: &Value) -> &[Value] {
+    match claim {
+        Value::Array(audiences) => audiences,
+        audience => slice::from_ref(audience),
+    }
+}
+
+/// Checks that this client is an audience.
+fn check_audiences(audiences: &[Value], client_id: &str) -> Result<(), Failure> {
+    if audiences.iter().any(|audience| audience == client_id) {
+        return Ok(());
+    }
+    invalid("the token is for another client (aud)")
+}
+
+/// Parses the content of a signed response of userinfo. Fails unless the response is from the issuer, and for this client
+/// (OpenID Connect Core 1.0, section 5.3.2).
+pub(super) fn parse_userinfo(
+    token: &[u8],
+    settings: &ProviderSettings,
+) -> Result<Map<String, Value>, Failure> {
+    let claims: Map<String, Value> = serde_json::from_slice(token)
+        .or_else(|error| invalid(format!("the response of userinfo is invalid: {error}")))?;
+    let issuer = claims.get("iss").and_then(Value::as_str);
+    check_issuer(
+        "the response of userinfo",
+        issuer.unwrap_or_default(),
+        settings.issuer.as_str(),
+    )?;
+    let audience = claims.get("aud").unwrap_or(&Value::Null);
+    check_audiences(audiences(audience), &settings.client_id)?;
+    Ok(claims)
 }
 
 /// Returns the content of a logout token (OpenID Connect Back-Channel Logout, section 2.6).

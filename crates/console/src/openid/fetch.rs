@@ -3,12 +3,17 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use hyper::{Method, Request, StatusCode, header, http::request};
+use hyper::{
+    Method, Request, StatusCode,
+    body::Bytes,
+    header,
+    http::{request, response},
+};
 use petstore_domain::Networks;
 use petstore_observe::log::chain;
 use petstore_system::{
     addresses::{Lookups, Resolve, judge},
-    http_client::{BodyError, BodyLimits, Connection, RequestError},
+    http_client::{BodyError, BodyLimits, Connection, FetchedResponse, RequestError},
     tls::{self, CertificateCheck},
 };
 use serde::de::DeserializeOwned;
@@ -40,6 +45,54 @@ pub(super) struct CodeForm {
     pub(super) authorization: Option<String>,
 }
 
+/// The content of a response.
+pub(super) struct Content {
+    /// Whether the content is a token, which the provider has signed.
+    pub(super) is_token: bool,
+    pub(super) body: Bytes,
+}
+
+impl Content {
+    /// Parses the content as JSON. The URL is for the message of a failure.
+    pub(super) fn parse_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T, Failure> {
+        serde_json::from_slice(&self.body)
+            .map_err(|error| Failure::Invalid(format!("the response of {url}: {error}")))
+    }
+}
+
+/// Whether the head of a response says that its content is a token (RFC 7519, section 10.3.1).
+fn is_token(head: &response::Parts) -> bool {
+    let content_type = head.headers.get(header::CONTENT_TYPE);
+    let text = content_type.and_then(|value| value.to_str().ok());
+    let media_type = text.and_then(|text| text.split(';').next());
+    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("application/jwt"))
+}
+
+/// Returns the content of a response. Fails unless the status is 200.
+fn content(url: &Url, response: FetchedResponse) -> Result<Content, Failure> {
+    let status = response.head.status;
+    if status.is_server_error() {
+        let message = format!("{url} responds with {status}");
+        return Err(Failure::Unreachable(message));
+    }
+    if status != StatusCode::OK {
+        let message = format!("{url} responds with {status}");
+        return Err(Failure::Invalid(message));
+    }
+    match response.body {
+        Ok(body) => Ok(Content {
+            is_token: is_token(&response.head),
+            body,
+        }),
+        Err(BodyError::TooLong) => Err(Failure::Invalid(format!(
+            "{url} responds with more than {MAX_RESPONSE_BYTES} bytes"
+        ))),
+        Err(error @ (BodyError::TooSlow | BodyError::Broken)) => {
+            Err(Failure::Unreachable(format!("{url}: {error}")))
+        }
+    }
+}
+
 impl Fetcher {
     /// Returns a fetcher whose requests may take as long as `limit`.
     pub(super) fn new(
@@ -60,17 +113,20 @@ impl Fetcher {
         })
     }
 
-    /// Gets a document, and reads the JSON of the response. A document about a person needs an `authorization`.
-    pub(super) async fn get_json<T: DeserializeOwned>(
+    /// Gets a document, and reads the JSON of the response.
+    pub(super) async fn get_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T, Failure> {
+        let content = self.fetch(url, Request::builder(), String::new()).await?;
+        content.parse_json(url)
+    }
+
+    /// Gets a document about a person, as JSON or as a token.
+    pub(super) async fn get_userinfo(
         &self,
         url: &Url,
-        authorization: Option<String>,
-    ) -> Result<T, Failure> {
-        let mut request = Request::builder();
-        if let Some(authorization) = authorization {
-            request = request.header(header::AUTHORIZATION, authorization);
-        }
-        self.fetch_json(url, request, String::new()).await
+        authorization: String,
+    ) -> Result<Content, Failure> {
+        let request = Request::builder().header(header::AUTHORIZATION, authorization);
+        self.fetch(url, request, String::new()).await
     }
 
     /// Sends a form, and reads the JSON of the response.
@@ -85,32 +141,32 @@ impl Fetcher {
         if let Some(authorization) = form.authorization {
             request = request.header(header::AUTHORIZATION, authorization);
         }
-        self.fetch_json(url, request, form.body).await
+        self.fetch(url, request, form.body).await?.parse_json(url)
     }
 
-    /// Sends a request within the time limit, and reads the JSON of the response.
-    async fn fetch_json<T: DeserializeOwned>(
+    /// Sends a request within the time limit, and returns the content of the response.
+    async fn fetch(
         &self,
         url: &Url,
         request: request::Builder,
         body: String,
-    ) -> Result<T, Failure> {
+    ) -> Result<Content, Failure> {
         let exchange = self.exchange(url, request, body);
-        let Ok(result) = time::timeout(self.limit, exchange).await else {
-            let message = format!("{url} does not respond in time");
-            return Err(Failure::Unreachable(message));
-        };
-        serde_json::from_slice(&result?)
-            .map_err(|error| Failure::Invalid(format!("the response of {url}: {error}")))
+        match time::timeout(self.limit, exchange).await {
+            Ok(result) => result,
+            Err(_) => Err(Failure::Unreachable(format!(
+                "{url} does not respond in time"
+            ))),
+        }
     }
 
-    /// Sends a request, and returns the body of the response. Fails unless the status is 200.
+    /// Sends a request, and returns the content of the response. Fails unless the status is 200.
     async fn exchange(
         &self,
         url: &Url,
         request: request::Builder,
         request_body: String,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<Content, Failure> {
         let addresses = self.addresses(url).await?;
         let tls = match url.scheme() {
             "https" => Some(self.tls.as_ref().ok_or_else(|| {
@@ -119,7 +175,7 @@ impl Fetcher {
             _ => None,
         };
         let request = request
-            .header(header::ACCEPT, "application/json")
+            .header(header::ACCEPT, "application/json, application/jwt")
             .header(header::CONNECTION, "close")
             .header(
                 header::USER_AGENT,
@@ -139,24 +195,7 @@ impl Fetcher {
             .fetch(url, request, request_body.into(), limits)
             .await
             .map_err(unreachable)?;
-        let status = response.head.status;
-        if status.is_server_error() {
-            let message = format!("{url} responds with {status}");
-            return Err(Failure::Unreachable(message));
-        }
-        if status != StatusCode::OK {
-            let message = format!("{url} responds with {status}");
-            return Err(Failure::Invalid(message));
-        }
-        match response.body {
-            Ok(body) => Ok(body.into()),
-            Err(BodyError::TooLong) => Err(Failure::Invalid(format!(
-                "{url} responds with more than {MAX_RESPONSE_BYTES} bytes"
-            ))),
-            Err(error @ (BodyError::TooSlow | BodyError::Broken)) => {
-                Err(Failure::Unreachable(format!("{url}: {error}")))
-            }
-        }
+        content(url, response)
     }
 
     /// Returns the addresses of a URL that the provider names. The host of the issuer has the addresses that the

@@ -30,6 +30,8 @@ pub struct Person {
     pub(crate) proved_at: Option<Timestamp>,
     /// The session at the provider.
     pub session: Option<String>,
+    /// The ID token as the provider has sent it, with which the person signs out there.
+    pub(crate) id_token: String,
 }
 
 /// A verified ID token of a sign-in.
@@ -139,6 +141,7 @@ impl IdToken {
             claim_names,
             proved_at: self.proved_at,
             session: self.session,
+            id_token: String::new(),
         }
     }
 }

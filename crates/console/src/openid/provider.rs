@@ -147,7 +147,9 @@ impl Provider {
         let content = self.verified_content(&tokens.id_token).await?;
         let id_token = IdToken::parse(&content, &self.settings, &sign_in.nonce, now)?;
         let userinfo = self.missing_claims(&document, &id_token, &tokens).await?;
-        Ok(id_token.into_person(userinfo.as_ref(), &self.settings))
+        let mut person = id_token.into_person(userinfo.as_ref(), &self.settings);
+        person.id_token = tokens.id_token;
+        Ok(person)
     }
 
     /// Asks for the claims at userinfo, if the ID token lacks the name of the person or a claim of a rule. Many providers
@@ -180,7 +182,7 @@ impl Provider {
         }
     }
 
-    /// Fetches the claims at userinfo (OpenID Connect Core 1.0, section 5.3).
+    /// Fetches the claims at userinfo (OpenID Connect Core 1.0, section 5.3), which a provider can also sign.
     async fn fetch_userinfo(
         &self,
         endpoint: &str,
@@ -188,7 +190,13 @@ impl Provider {
     ) -> Result<UserClaims, Failure> {
         let url = self.safe_url(endpoint)?;
         let authorization = format!("Bearer {access_token}");
-        self.fetcher.get_json(&url, Some(authorization)).await
+        let response = self.fetcher.get_userinfo(&url, authorization).await?;
+        if !response.is_token {
+            return response.parse_json(&url);
+        }
+        let token = String::from_utf8_lossy(&response.body);
+        let content = self.verified_content(token.trim()).await?;
+        claims::parse_userinfo(&content, &self.settings)
     }
 
     /// Returns the form that redeems a code. The client proves itself with its secret in `Authorization`; a public client
@@ -221,14 +229,19 @@ impl Provider {
     }
 
     /// Returns the URL to which the browser goes to sign out at the provider, too, and then to `back`; `None` if the
-    /// provider does not offer it, or does not respond.
-    pub(crate) async fn sign_out_url(&self, back: &str) -> Option<Url> {
+    /// provider does not offer it, or does not respond (OpenID Connect RP-Initiated Logout 1.0, section 2).
+    ///
+    /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such as Okta, require it.
+    pub(crate) async fn sign_out_url(&self, back: &str, id_token: Option<&str>) -> Option<Url> {
         let document = self.document().await.ok()?;
         let endpoint = document.end_session_endpoint.as_ref()?;
         let mut url = self.safe_url(endpoint).ok()?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.settings.client_id)
             .append_pair("post_logout_redirect_uri", back);
+        if let Some(id_token) = id_token {
+            url.query_pairs_mut().append_pair("id_token_hint", id_token);
+        }
         Some(url)
     }
 
@@ -301,11 +314,11 @@ impl Provider {
         let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
         let url = self.safe_url(&format!("{base}/.well-known/openid-configuration"))?;
-        let mut document: Document = self.fetcher.get_json(&url, None).await?;
+        let mut document: Document = self.fetcher.get_json(&url).await?;
         check_issuer(url.as_str(), &document.issuer, issuer)?;
 
         let keys_url = self.safe_url(&document.jwks_uri)?;
-        let key_set = self.fetcher.get_json(&keys_url, None).await?;
+        let key_set = self.fetcher.get_json(&keys_url).await?;
         document.keys = parse_keys(&key_set)?;
         Ok(Arc::new(document))
     }

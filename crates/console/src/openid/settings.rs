@@ -163,7 +163,7 @@ impl RoleRule {
     /// Whether the claim has the value: as a text, in a list, or as a name in an object.
     pub(super) fn holds(&self, claims: &Map<String, Value>) -> bool {
         // At many providers, everybody can enter any address.
-        if self.claim == "email" && claims.get("email_verified") != Some(&Value::Bool(true)) {
+        if self.claim == "email" && !has_verified_address(claims) {
             return false;
         }
         self.find_claim(claims)
@@ -195,6 +195,15 @@ impl RoleRule {
     /// Finds the claim with the name of the rule, or else with this path, such as `realm_access.roles`.
     fn find_claim<'c>(&self, claims: &'c Map<String, Value>) -> Option<&'c Value> {
         find_at_path(claims, &self.claim)
+    }
+}
+
+/// Whether the provider states that the address of the person is verified. Cognito writes `true` as a text.
+fn has_verified_address(claims: &Map<String, Value>) -> bool {
+    match claims.get("email_verified") {
+        Some(Value::Bool(is_verified)) => *is_verified,
+        Some(Value::String(text)) => text == "true",
+        _ => false,
     }
 }
 

@@ -3,8 +3,10 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256,
-    RsaPublicKeyComponents, UnparsedPublicKey,
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,
+    RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256,
+    RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters, RsaPublicKeyComponents,
+    UnparsedPublicKey,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -37,6 +39,8 @@ enum KeyKind {
     Rsa { n: Vec<u8>, e: Vec<u8> },
     /// The point on the curve, with both coordinates.
     P256(Vec<u8>),
+    /// The point on the curve, with both coordinates.
+    P384(Vec<u8>),
     /// The point on the curve, as RFC 8032 encodes it.
     Ed25519(Vec<u8>),
 }
@@ -125,12 +129,8 @@ impl Key {
                 n: number_member(jwk, "n")?,
                 e: number_member(jwk, "e")?,
             },
-            ("EC", Some("P-256")) => {
-                let mut point = vec![UNCOMPRESSED_POINT];
-                point.extend(bytes_member(jwk, "x")?);
-                point.extend(bytes_member(jwk, "y")?);
-                KeyKind::P256(point)
-            }
+            ("EC", Some("P-256")) => KeyKind::P256(point_on_curve(jwk)?),
+            ("EC", Some("P-384")) => KeyKind::P384(point_on_curve(jwk)?),
             ("OKP", Some("Ed25519")) => KeyKind::Ed25519(bytes_member(jwk, "x")?),
             _ => return None,
         };
@@ -147,21 +147,22 @@ impl Key {
             return false;
         }
         let result = match (&self.kind, algorithm) {
-            (KeyKind::Rsa { n, e }, "RS256") => RsaPublicKeyComponents { n, e }.verify(
-                &RSA_PKCS1_2048_8192_SHA256,
-                signed_text,
-                signature,
-            ),
-            (KeyKind::Rsa { n, e }, "PS256") => RsaPublicKeyComponents { n, e }.verify(
-                &RSA_PSS_2048_8192_SHA256,
-                signed_text,
-                signature,
-            ),
+            (KeyKind::Rsa { n, e }, _) => {
+                let Some(parameters) = rsa_parameters(algorithm) else {
+                    return false;
+                };
+                RsaPublicKeyComponents { n, e }.verify(parameters, signed_text, signature)
+            }
             (KeyKind::P256(point), "ES256") => {
                 UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
                     .verify(signed_text, signature)
             }
-            (KeyKind::Ed25519(point), "EdDSA") => {
+            (KeyKind::P384(point), "ES384") => {
+                UnparsedPublicKey::new(&ECDSA_P384_SHA384_FIXED, point)
+                    .verify(signed_text, signature)
+            }
+            // RFC 9864 calls the algorithm by its curve.
+            (KeyKind::Ed25519(point), "EdDSA" | "Ed25519") => {
                 UnparsedPublicKey::new(&ED25519, point).verify(signed_text, signature)
             }
             _ => return false,
@@ -170,8 +171,29 @@ impl Key {
     }
 }
 
+/// Returns the parameters of an algorithm of RSA keys (RFC 7518, sections 3.3 and 3.5); `None` for another algorithm.
+fn rsa_parameters(algorithm: &str) -> Option<&'static RsaParameters> {
+    match algorithm {
+        "RS256" => Some(&RSA_PKCS1_2048_8192_SHA256),
+        "RS384" => Some(&RSA_PKCS1_2048_8192_SHA384),
+        "RS512" => Some(&RSA_PKCS1_2048_8192_SHA512),
+        "PS256" => Some(&RSA_PSS_2048_8192_SHA256),
+        "PS384" => Some(&RSA_PSS_2048_8192_SHA384),
+        "PS512" => Some(&RSA_PSS_2048_8192_SHA512),
+        _ => None,
+    }
+}
+
 /// The first byte of a point with both coordinates (SEC 1, section 2.3.3).
 const UNCOMPRESSED_POINT: u8 = 4;
+
+/// Returns the point of a key on an elliptic curve, with both coordinates.
+fn point_on_curve(jwk: &Map<String, Value>) -> Option<Vec<u8>> {
+    let mut point = vec![UNCOMPRESSED_POINT];
+    point.extend(bytes_member(jwk, "x")?);
+    point.extend(bytes_member(jwk, "y")?);
+    Some(point)
+}
 
 /// Returns a member of a key that is a text.
 fn text_member<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {

@@ -25,6 +25,7 @@ use super::{
     sign_out::{end_sessions_of, required_provider},
 };
 use crate::{
+    cookies::Cookie,
     known_browsers, layout,
     openid::{Failure, Person, Provider},
     prelude::*,
@@ -114,7 +115,21 @@ async fn sign_in_person(
     };
     let mut response = layout::redirect(next_path);
     session::sign_in(visit, &mut response, &signed_in.token, &signed_in.member);
+    remember_id_token(visit, &mut response, &person.id_token);
     Ok(response)
+}
+
+/// The longest ID token in a cookie, in bytes. Browsers keep cookies of up to 4,096 bytes.
+const MAX_COOKIE_TOKEN_BYTES: usize = 3 << 10;
+
+/// Gives the browser the ID token of its sign-in, which the provider can require to sign out. A longer token is not
+/// remembered.
+fn remember_id_token(visit: &Visit<'_>, response: &mut Response, id_token: &str) {
+    if id_token.len() <= MAX_COOKIE_TOKEN_BYTES {
+        Cookie::IdToken.set(visit, response, id_token, None);
+    } else {
+        Cookie::IdToken.clear(visit, response);
+    }
 }
 
 /// Asks the provider for the person of the code. Each code counts by its sender before the provider is asked, and a

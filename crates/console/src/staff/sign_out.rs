@@ -43,6 +43,9 @@ pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_session(visit, session.record.digest, session.actor(), None).await?;
     let mut response = signed_out_response(visit, &session.member).await;
     Cookie::Session.clear(visit, &mut response);
+    if Cookie::IdToken.get(visit).is_some() {
+        Cookie::IdToken.clear(visit, &mut response);
+    }
     Ok(Reply::Made(response))
 }
 
@@ -91,7 +94,8 @@ async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Respons
 /// Returns the page that leads to the sign-out of the provider; `None` if the provider does not offer it.
 async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Option<Response> {
     let back = format!("{}/sign-in", console_origin(visit));
-    let url = provider.sign_out_url(&back).await?;
+    let id_token = Cookie::IdToken.get(visit);
+    let url = provider.sign_out_url(&back, id_token).await?;
     let refresh = HeaderValue::try_from(format!("0; url={url}")).ok()?;
     let host = provider.settings.issuer.host();
     let content = html! {

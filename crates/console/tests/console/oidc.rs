@@ -6,7 +6,7 @@ use petstore_domain::{Role, staff::StaffMember};
 use serde_json::json;
 
 use super::{
-    browser::{PASSWORD, Shop},
+    browser::{Browser, PASSWORD, Shop},
     provider::{ana, manager},
     provider_keys::Signing,
 };
@@ -75,7 +75,7 @@ async fn a_name_or_an_address_that_a_member_has_makes_nobody_this_member() {
     );
     // An address that nobody has verified gives no role, either; a verified one does.
     let mut person = json!({"sub": "third", "email": "boss@shop.example", "name": "Bo"});
-    for unverified in [json!(null), json!(false), json!("true")] {
+    for unverified in [json!(null), json!(false), json!("false")] {
         person["email_verified"] = unverified;
         browser.sign_in_at(&provider, &person).await.expect(403);
     }
@@ -353,18 +353,35 @@ async fn an_operator_can_leave_out_the_button() {
     );
 }
 
+/// Returns the ID token that a browser keeps.
+fn id_token_of(browser: &Browser<'_>) -> Option<String> {
+    let mut cookies = browser.cookies.iter();
+    let (_, token) = cookies.find(|(name, _)| name.ends_with("-id-token"))?;
+    Some(token.clone())
+}
+
 #[tokio::test]
 async fn signing_out_leads_to_the_provider_of_a_member_who_signed_in_there() {
     let (shop, provider) = Shop::with_provider().await;
     let mut browser = shop.browser();
     browser.sign_in_at(&provider, &ana()).await.expect(303);
+    let id_token = id_token_of(&browser).unwrap();
     let page = browser.post("/sign-out", &[]).await.expect(200);
-    let url = format!(
+    let without_hint = format!(
         "{}/end?client_id=shop&post_logout_redirect_uri=http%3A%2F%2Flocalhost%3A8081%2Fsign-in",
         provider.url
     );
+    // Some providers, such as Okta, end no session without the token.
+    let url = format!("{without_hint}&id_token_hint={id_token}");
     assert_eq!(page.field("refresh"), format!("0; url={url}"));
     assert!(page.text.contains(&url.replace('&', "&amp;")), "{page:?}");
+    assert_eq!(id_token_of(&browser), None);
+    // A browser has no room for a long token.
+    let mut person = ana();
+    person["groups"] = json!(vec!["clerks"; 400]);
+    browser.sign_in_at(&provider, &person).await.expect(303);
+    let page = browser.post("/sign-out", &[]).await.expect(200);
+    assert_eq!(page.field("refresh"), format!("0; url={without_hint}"));
     assert!(!browser.is_in().await);
     // With a password, and if the provider offers nothing.
     let mut other = shop.member("Max", Role::Manager).await;
@@ -380,9 +397,15 @@ async fn each_algorithm_that_is_allowed_signs_in() {
     let (mut shop, _) = Shop::with_provider().await;
     for signing in [
         Signing::Rs256,
+        Signing::Rs384,
+        Signing::Rs512,
         Signing::Ps256,
+        Signing::Ps384,
+        Signing::Ps512,
         Signing::Es256,
+        Signing::Es384,
         Signing::EdDsa,
+        Signing::Ed25519,
     ] {
         let provider;
         (shop, provider) = shop.and_provider(|_| {}).await;

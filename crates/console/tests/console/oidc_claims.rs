@@ -295,6 +295,23 @@ fn only_a_comma_after_a_role_ends_a_rule() {
 }
 
 #[tokio::test]
+async fn a_time_can_be_a_number_in_a_text() {
+    let (mut shop, _) = Shop::with_provider().await;
+    for claim in ["exp", "iat", "auth_time"] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        provider.now_says(|says| {
+            says.claims = Box::new(move |claims| {
+                claims["auth_time"] = claims["iat"].clone();
+                claims[claim] = json!(claims[claim].to_string());
+            });
+        });
+        let page = shop.browser().sign_in_at(&provider, &ana()).await;
+        assert_eq!(page.next(), "/", "{claim}: {page:?}");
+    }
+}
+
+#[tokio::test]
 async fn times_are_any_numbers_and_a_session_can_be_a_number() {
     let (shop, provider) = Shop::with_provider().await;
     provider.now_says(|says| {
@@ -326,7 +343,10 @@ async fn times_are_any_numbers_and_a_session_can_be_a_number() {
 async fn a_time_that_is_no_time_lets_nobody_in() {
     let (shop, provider) = Shop::with_provider().await;
     for (claim, time) in [
-        ("exp", json!("1796126700")),
+        ("exp", json!("2026-12-01T12:05:00Z")),
+        ("exp", json!("")),
+        ("exp", json!("1796126000")),
+        ("exp", json!(["1796126700"])),
         ("exp", json!(-1e300)),
         ("exp", json!(i64::MIN)),
         ("iat", json!(1e300)),
@@ -387,4 +407,42 @@ async fn an_address_counts_only_with_the_statement_beside_it() {
         .sign_in_at(&provider, &Value::Object(claims))
         .await
         .expect(303);
+}
+
+#[tokio::test]
+async fn an_address_is_verified_by_true_as_a_text_too() {
+    let (mut shop, _) = Shop::with_provider().await;
+    for (statement, status) in [
+        (json!("true"), 303),
+        (json!(true), 303),
+        (json!("false"), 403),
+        (json!("yes"), 403),
+        (json!(1), 403),
+        (json!(null), 403),
+    ] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        let person = json!({"sub": "x", "email": "boss@shop.example", "email_verified": statement});
+        let page = shop.browser().sign_in_at(&provider, &person).await;
+        assert_eq!(page.status, status, "{statement}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn groups_as_one_text_are_one_group() {
+    let (mut shop, _) = Shop::with_provider().await;
+    for (groups, status) in [
+        ("clerks", 303),
+        ("clerks managers", 403),
+        ("clerks,managers", 403),
+        ("[clerks]", 403),
+        (" clerks", 403),
+        ("Clerks", 403),
+    ] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        let person = json!({"sub": "x", "groups": groups});
+        let page = shop.browser().sign_in_at(&provider, &person).await;
+        assert_eq!(page.status, status, "{groups}: {page:?}");
+    }
 }

@@ -15,6 +15,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use super::{
     browser::Shop,
     provider::{FakeProvider, ana, response},
+    provider_keys::Signing,
 };
 
 /// How often the provider was asked for userinfo.
@@ -77,6 +78,78 @@ async fn without_userinfo_a_person_enters_whose_token_already_gives_the_highest_
         .expect(303);
     assert_eq!(shop.find("Ana").await.role, Role::Manager);
     assert_eq!(questions(&provider), 0);
+}
+
+/// Offers these claims at userinfo as a token of the present key.
+fn offer_signed(provider: &FakeProvider, claims: &Value, content_type: &str) {
+    provider.userinfo(&json!({}));
+    provider.now_says(|says| {
+        let token = says.token(claims.clone());
+        let fields = format!("Content-Type: {content_type}\r\n");
+        let raw = response("200 OK", &fields, token.as_bytes());
+        says.raw.insert("/userinfo".to_owned(), raw);
+    });
+}
+
+#[tokio::test]
+async fn signed_userinfo_counts_if_its_signature_issuer_and_audience_are_right() {
+    let (mut shop, _) = Shop::with_provider().await;
+    let jwt = "application/jwt";
+    for (change, content_type, status) in [
+        (json!({}), jwt, 303),
+        (json!({}), "Application/JWT; charset=utf-8", 303),
+        (json!({"aud": ["other", "shop"]}), jwt, 303),
+        (json!({"aud": "other"}), jwt, 403),
+        (json!({"aud": null}), jwt, 403),
+        (json!({"iss": "https://other.example"}), jwt, 403),
+        (json!({"iss": null}), jwt, 403),
+        (json!({"sub": "max-1"}), jwt, 403),
+        // A token is no JSON.
+        (json!({}), "application/json", 403),
+    ] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        let mut claims = complete();
+        claims["iss"] = json!(provider.url);
+        claims["aud"] = json!("shop");
+        for (name, value) in change.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        offer_signed(&provider, &claims, content_type);
+        let person = json!({"sub": "ana-1"});
+        let page = shop.browser().sign_in_at(&provider, &person).await;
+        assert_eq!(page.status, status, "{change} {content_type}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn userinfo_that_another_key_or_none_has_signed_lets_nobody_in() {
+    let (mut shop, _) = Shop::with_provider().await;
+    let own_key = ("first", 1);
+    let other_key = ("first", 2);
+    for (key, signing) in [
+        (other_key, Signing::EdDsa),
+        (own_key, Signing::None),
+        (own_key, Signing::Hs256),
+    ] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        let mut claims = complete();
+        claims["iss"] = json!(provider.url);
+        claims["aud"] = json!("shop");
+        provider.now_says(|says| {
+            says.key = key;
+            says.signing = signing;
+        });
+        offer_signed(&provider, &claims, "application/jwt");
+        provider.now_says(|says| {
+            says.key = own_key;
+            says.signing = Signing::EdDsa;
+        });
+        let person = json!({"sub": "ana-1"});
+        let page = shop.browser().sign_in_at(&provider, &person).await;
+        assert_eq!(page.status, 403, "{key:?} {signing:?}: {page:?}");
+    }
 }
 
 #[tokio::test]
@@ -205,4 +278,28 @@ async fn the_log_names_the_claims_of_a_person_without_a_role_and_not_their_value
         .expect(303);
     let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     assert_eq!(lines.matches("no --oidc-role").count(), 1, "{lines}");
+}
+
+#[tokio::test]
+async fn the_log_says_which_issuer_is_right_if_only_a_slash_differs() {
+    let (shop, provider) = Shop::with_provider_and(|settings| {
+        let with_slash = format!("{}/", settings.issuer.as_str());
+        settings.issuer = with_slash.parse().unwrap();
+    })
+    .await;
+    let lines = Lines::default();
+    // With one subscriber only, a thread of another test that logs first would turn the line off.
+    let _other_subscriber = Dispatch::new(NoSubscriber::new());
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(lines.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let page = shop.browser().get("/sign-in/provider").await.expect(403);
+    assert!(!page.text.contains("slash"), "{page:?}");
+    let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let url = &provider.url;
+    let advice = format!(
+        "has the issuer {url}, but --oidc-issuer is {url}/: only a slash at the end differs"
+    );
+    assert!(log.contains(&advice), "{log}");
 }
