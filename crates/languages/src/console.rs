@@ -267,6 +267,7 @@ texts! {
     field_name_hint;
     field_name_invalid;
     field_name_taken;
+    field_label_taken;
     field_kind;
     choose_kind;
     field_label_invalid;

@@ -99,6 +99,17 @@ mod tests {
     }
 
     #[test]
+    fn a_label_that_another_field_has_is_not_given_to_a_second_one() {
+        let new = fields_of_new_database().unwrap();
+        let fields = changed(&new, "description", |field| {
+            field.label = Label::new("RASSE".to_owned()).unwrap();
+        });
+        let german = with(&fields, &relabelled_fields(&fields, Language::German));
+        assert_eq!(shown(&german, "breed"), ["Breed"]);
+        assert_eq!(shown(&german, "colour"), ["Farbe"]);
+    }
+
+    #[test]
     fn what_somebody_has_changed_stays() {
         let new = fields_of_new_database().unwrap();
         let fields = changed(&new, "colour", |field| {

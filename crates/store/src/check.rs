@@ -252,6 +252,26 @@ pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
+/// Returns a note for each two fields with one label, in any case, which an earlier release could make.
+pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
+    let mut names_by_label = HashMap::new();
+    let mut notes = Vec::new();
+    for field in fields.all() {
+        let name = field.name.as_str();
+        match names_by_label.entry(comparison_key(field.label.as_str())) {
+            Entry::Vacant(entry) => {
+                entry.insert(name);
+            }
+            Entry::Occupied(entry) => notes.push(format!(
+                "the fields {} and {name} have the label {:?}, in any case; rename one",
+                entry.get(),
+                field.label.as_str()
+            )),
+        }
+    }
+    notes
+}
+
 /// The labels of the first categories, to find those that are equal in any case.
 #[derive(Default)]
 pub(super) struct CategoryLabels {

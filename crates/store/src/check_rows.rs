@@ -15,7 +15,7 @@ use super::{
     },
     check::{
         CategoryLabels, Checkup, PHOTOS, ProblemGroup, SETS, UNIQUE_VALUES, UNMERGED, WORDS,
-        notes_on_choices, notes_on_shared_values,
+        notes_on_choices, notes_on_field_labels, notes_on_shared_values,
     },
     columns::Columns,
     tables::Table,
@@ -61,6 +61,7 @@ pub fn check_values<C: CatalogueConnection>(
     let fields = connection.run(&(), |connection, ()| {
         fields::read_fields(connection).boxed()
     })?;
+    checkup.notes.extend(notes_on_field_labels(&fields));
     checkup.notes.extend(notes_on_choices(&fields));
     let mut check = ValueCheck::new(fields);
     for_each_row(connection, UNMERGED, &[], |row| {

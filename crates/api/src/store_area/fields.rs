@@ -112,6 +112,13 @@ fn refusal_error(refusal: FieldRefusal) -> ApiError {
                            be deleted or get another kind or unique. Remove its values first.";
             refusals::conflict(Problem::FieldInUse, message, &field_json(&field))
         }
+        FieldRefusal::DuplicateLabel(field) => {
+            let message = format!(
+                "The field {} has the same label, in any case. Labels of fields must differ.",
+                field.name.as_str()
+            );
+            refusals::conflict(Problem::DuplicateValue, message, &field_json(&field))
+        }
         FieldRefusal::TooMany => {
             let max = FieldDefinition::MAX;
             let message = format!("There are {max} fields already. Delete one first.");

@@ -289,6 +289,7 @@ pub(super) enum FieldError {
     TooMany,
     InUse,
     NameTaken,
+    LabelTaken,
     /// Somebody else has changed the field since the form was shown.
     Outdated,
 }
@@ -301,6 +302,7 @@ impl FieldError {
             Self::TooMany => texts().too_many_fields,
             Self::InUse => texts().field_in_use,
             Self::NameTaken => texts().field_name_taken,
+            Self::LabelTaken => texts().field_label_taken,
             Self::Outdated => texts().field_changed,
         }
     }
@@ -342,6 +344,7 @@ pub(super) fn check_outcome(
         Changed::Refused(FieldRefusal::NotFound) => Err(FieldError::NotFound),
         Changed::Refused(FieldRefusal::TooMany) => Err(FieldError::TooMany),
         Changed::Refused(FieldRefusal::InUse(_)) => Err(FieldError::InUse),
+        Changed::Refused(FieldRefusal::DuplicateLabel(_)) => Err(FieldError::LabelTaken),
         Changed::Refused(_) if is_new => Err(FieldError::NameTaken),
         Changed::Refused(_) | Changed::IdempotencyConflict => Err(FieldError::Outdated),
     }

@@ -336,6 +336,12 @@ async fn a_manager_adds_changes_and_deletes_a_field() {
         .post("/settings/fields", &temper("Calm\r\n\r\n Lively "))
         .await;
     assert_eq!(added.next(), "/settings/fields");
+    let twin = [("label", "TEMPER "), ("name", "mood"), ("kind", "text")];
+    let page = manager.post("/settings/fields", &twin).await.expect(422);
+    assert!(
+        page.text.contains("Another field already has this label."),
+        "{page:?}"
+    );
     let again = manager
         .post("/settings/fields", &temper("Calm"))
         .await

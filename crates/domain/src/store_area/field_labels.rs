@@ -2,6 +2,7 @@
 //! of their choices are the same in all of them, so programs know them.
 
 use super::{Choices, FieldDefinition, FieldSet, Label};
+use crate::text::comparison_key;
 
 /// The label of a field, and the labels of its choices where they differ from the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl FieldLabels {
 ///
 /// A label that somebody has written by hand stays: `all_languages` has no such label for the field or the value. If a
 /// field has the German label `Art`, and `new_labels` are English, the field is returned with the label `Species`; if
-/// somebody has renamed the field to `Tierart`, it is not returned.
+/// somebody has renamed the field to `Tierart`, it is not returned. A label that another field has is not given again.
 pub fn relabel(
     fields: &FieldSet,
     all_languages: &[&'static [FieldLabels]],
@@ -55,12 +56,24 @@ pub fn relabel(
             .flat_map(|language| language.iter())
             .filter(|labels| labels.name == new_label.name)
             .collect();
-        let new_field = relabel_field(field, &former_labels, new_label);
+        let mut new_field = relabel_field(field, &former_labels, new_label);
+        if has_label_of_another(&new_field, fields) {
+            new_field.label = field.label.clone();
+        }
         if new_field != *field {
             changed_fields.push(new_field);
         }
     }
     changed_fields
+}
+
+/// Whether another field has the label of this field, in any case.
+fn has_label_of_another(field: &FieldDefinition, fields: &FieldSet) -> bool {
+    let label_key = comparison_key(field.label.as_str());
+    fields
+        .all()
+        .iter()
+        .any(|other| other.name != field.name && comparison_key(other.label.as_str()) == label_key)
 }
 
 /// Returns a field with `new_labels` in place of each label that is one of `former_labels`.

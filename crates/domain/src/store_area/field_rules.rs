@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use super::{
     Act, ActType, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions, SubjectKind,
 };
+use crate::text::comparison_key;
 
 /// A request of a client about a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub enum FieldRefusal {
     TooMany,
     /// An animal has a value.
     InUse(Box<FieldDefinition>),
+    /// This other field has the label, in any case.
+    DuplicateLabel(Box<FieldDefinition>),
 }
 
 /// Decides what a request about a field changes. The reason why it changes nothing is looked for in the order: not found,
@@ -74,12 +77,35 @@ pub fn decide_field(
         return Err(FieldRefusal::PreconditionFailed(current));
     }
 
+    if let FieldWish::Put(new_field) = wish {
+        check_label(new_field, before, present)?;
+    }
     match (wish, before) {
         (FieldWish::Put(new_field), None) => add_field(new_field, present),
         (FieldWish::Put(new_field), Some(before)) => Ok(change_field(before, new_field, present)),
         (FieldWish::Delete(_), Some(before)) => Ok(delete_field(before, present)),
         (FieldWish::Delete(_), None) => Err(FieldRefusal::NotFound),
     }
+}
+
+/// Checks that no other field has the label of a new or changed field, in any case: people could not tell the fields apart. A
+/// label that stays the same is not checked, because an earlier release could make fields with one label.
+fn check_label(
+    new_field: &FieldDefinition,
+    before: Option<&FieldDefinition>,
+    present: &FieldSet,
+) -> Result<(), FieldRefusal> {
+    let label_key = comparison_key(new_field.label.as_str());
+    if before.is_some_and(|before| comparison_key(before.label.as_str()) == label_key) {
+        return Ok(());
+    }
+    for other_field in present.all() {
+        let is_other = other_field.name != new_field.name;
+        if is_other && comparison_key(other_field.label.as_str()) == label_key {
+            return Err(FieldRefusal::DuplicateLabel(Box::new(other_field.clone())));
+        }
+    }
+    Ok(())
 }
 
 /// Decides how a new field is added, in its first version.

@@ -296,6 +296,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Kleinbuchstaben (a–z), Ziffern und Unterstriche, z.\u{a0}B. fell_laenge. Bleibt er leer, wird er aus der Bezeichnung gebildet. Er ist später nicht mehr änderbar.",
     field_name_invalid: "Geben Sie einen Namen für Programme ein: 1 bis 32 Kleinbuchstaben (a–z), Ziffern und Unterstriche, davon als Erstes ein Buchstabe.",
     field_name_taken: "Ein anderes Feld hat schon diesen Namen für Programme. Geben Sie einen anderen ein.",
+    field_label_taken: "Ein anderes Feld hat schon diese Bezeichnung. Beide würden in allen Formularen gleich aussehen.",
     field_kind: "Typ",
     choose_kind: "Typ wählen",
     field_label_invalid: "Geben Sie eine Bezeichnung mit 1 bis 255 Zeichen ein.",

@@ -290,6 +290,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot be changed later.",
     field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
     field_name_taken: "Another field has this name for programs. Enter a different one.",
+    field_label_taken: "Another field already has this label. Both would look the same in all forms.",
     field_kind: "Type",
     choose_kind: "Choose a type",
     field_label_invalid: "Enter a label of 1 to 255 characters.",

@@ -293,6 +293,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
     field_name_invalid: "Escriba un nombre para programas: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
     field_name_taken: "Otro campo ya tiene este nombre para programas. Escriba uno distinto.",
+    field_label_taken: "Otro campo ya tiene esta etiqueta. No se podrían distinguir en ningún formulario.",
     field_kind: "Tipo",
     choose_kind: "Elija un tipo",
     field_label_invalid: "Escriba un nombre visible de 1 a 255 caracteres.",

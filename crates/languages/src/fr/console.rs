@@ -294,6 +294,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne pourra plus être modifié.",
     field_name_invalid: "Saisissez un nom pour les programmes\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
     field_name_taken: "Un autre champ porte ce nom pour les programmes. Saisissez-en un autre.",
+    field_label_taken: "Un autre champ porte déjà ce libellé. Les deux se confondraient dans tous les formulaires.",
     field_kind: "Type",
     choose_kind: "Choisissez un type",
     field_label_invalid: "Saisissez un libellé de 1 à 255 caractères.",

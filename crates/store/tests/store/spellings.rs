@@ -65,9 +65,10 @@ async fn expect_no_problem(url: &str) {
     assert_eq!(checkup.problems, [""; 0]);
 }
 
-/// Categories, and choices of the field `sex`, that are equal in any case, as an earlier release could make them.
+/// Categories, choices of the field `sex`, and fields that are equal in any case, as an earlier release could make them.
 pub(crate) const TWINS: &str = r#"INSERT INTO categories (id, label, version) VALUES (1, 'Größe', 1), (2, 'GRÖSSE', 1);
-    UPDATE fields SET choices = '["Rüde", "RÜDE"]', choice_labels = NULL WHERE name = 'sex'"#;
+    UPDATE fields SET choices = '["Rüde", "RÜDE"]', choice_labels = NULL WHERE name = 'sex';
+    UPDATE fields SET label = ' BREED' WHERE name = 'colour'"#;
 
 /// Expects that a check names the [`TWINS`], which are no problem, and that the fields are read with them.
 pub(crate) async fn expect_named_twins(store: &AnyStore, url: &str) {
@@ -77,6 +78,7 @@ pub(crate) async fn expect_named_twins(store: &AnyStore, url: &str) {
     assert_eq!(checkup.problems, [""; 0]);
     for note in [
         "categories 1 and 2 have the label \"GRÖSSE\", in any case; rename one",
+        "the fields breed and colour have the label \" BREED\", in any case; rename one",
         "the choices of the field sex have \"Rüde\" and \"RÜDE\", which are equal in any case; rename or remove one",
     ] {
         assert!(

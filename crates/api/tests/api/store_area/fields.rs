@@ -147,8 +147,9 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
     let store = open().await;
     let text = json!({ "label": "L", "kind": "text" });
     for name in ["a", "a_1", &"x".repeat(32)] {
+        let field = json!({ "label": name, "kind": "text" });
         let reply = store
-            .send(&format!("PUT /fields/{name}"), &ABSENT, &text)
+            .send(&format!("PUT /fields/{name}"), &ABSENT, &field)
             .await;
         assert_eq!(reply.status, 201, "{name}");
     }
@@ -158,17 +159,15 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
             .await;
         reply.expect_message(404, "not_found", "1 to 32 lower-case letters");
     }
-    let choices = |choices: Value| json!({ "label": "L", "kind": "choice", "choices": choices });
     let many: Vec<_> = (0..100).map(|at| at.to_string()).collect();
-    for (name, choices) in [
-        ("one", choices(json!(["é".repeat(64)]))),
-        ("hundred", choices(json!(many))),
-    ] {
+    for (name, choices) in [("one", json!(["é".repeat(64)])), ("hundred", json!(many))] {
+        let field = json!({ "label": name, "kind": "choice", "choices": choices });
         let reply = store
-            .send(&format!("PUT /fields/{name}"), &ABSENT, choices)
+            .send(&format!("PUT /fields/{name}"), &ABSENT, field)
             .await;
         assert_eq!(reply.status, 201, "{name}");
     }
+    let choices = |choices: Value| json!({ "label": "L", "kind": "choice", "choices": choices });
     let with = |member: &str, value: Value| {
         let mut field = text.clone();
         field[member] = value;
@@ -225,15 +224,46 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
 }
 
 #[tokio::test]
+async fn two_fields_have_labels_that_differ_in_any_case_and_normalization() {
+    let store = open().await;
+    let field = |label: &str| json!({ "label": label, "kind": "text" });
+    let size = field("Größe des Käfigs");
+    let reply = store.send("PUT /fields/cage", &ABSENT, &size).await;
+    assert_eq!(reply.status, 201);
+    for label in [
+        "GRÖSSE DES KÄFIGS",
+        "Gro\u{308}ße  des Ka\u{308}figs",
+        " größe des\u{a0}käfigs",
+    ] {
+        let reply = store.send("PUT /fields/box", &ABSENT, &field(label)).await;
+        let message = "The field cage has the same label, in any case.";
+        reply.expect_message(409, "duplicate_value", message);
+        assert_eq!(reply.json()["current"]["name"], "cage");
+        let reply = store.change("PUT /fields/breed", 1, field(label)).await;
+        reply.expect_message(409, "duplicate_value", message);
+    }
+    // The field itself can get another spelling, and another one the label that is free then.
+    for (version, label) in [(1, "GRÖSSE DES KÄFIGS"), (2, "Käfig")] {
+        let reply = store
+            .change("PUT /fields/cage", version, field(label))
+            .await;
+        reply.ok();
+    }
+    let reply = store.send("PUT /fields/box", &ABSENT, &size).await;
+    assert_eq!(reply.status, 201);
+}
+
+#[tokio::test]
 async fn there_are_at_most_50_fields() {
     let store = open().await;
-    let field = json!({ "label": "L", "kind": "text" });
     for at in 9..50 {
+        let field = json!({ "label": format!("L {at}"), "kind": "text" });
         let reply = store
             .send(&format!("PUT /fields/f{at}"), &ABSENT, &field)
             .await;
         assert_eq!(reply.status, 201);
     }
+    let field = json!({ "label": "L", "kind": "text" });
     let reply = store.send("PUT /fields/more", &ABSENT, &field).await;
     reply.expect_message(409, "too_many_fields", "There are 50 fields");
     store

@@ -344,7 +344,7 @@ async fn all_values_together_have_at_most_32_kib() {
     let names = ["one", "two", "three", "four", "five"];
     for name in names {
         store
-            .define(name, json!({ "label": "L", "kind": "longText" }))
+            .define(name, json!({ "label": name, "kind": "longText" }))
             .await;
     }
     let fields: Value = names[..4].iter().map(|name| long(name)).collect();
@@ -442,7 +442,7 @@ async fn a_field_that_an_animal_has_cannot_be_deleted_or_get_another_kind_or_uni
     assert_eq!(store.change(delete, 3, "").await.status, 204);
     // Parts of other names and of texts are no values.
     store
-        .define("a_b", json!({ "label": "L", "kind": "text" }))
+        .define("a_b", json!({ "label": "A B", "kind": "text" }))
         .await;
     store
         .define("axb", json!({ "label": "L", "kind": "text" }))

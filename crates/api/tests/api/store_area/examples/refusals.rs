@@ -378,8 +378,8 @@ async fn too_many_fields(book: &mut Book) {
     let mut store = Store::open().await;
     store.key = store.server.new_key(Scope::StoreAdmin, None).await.0;
     let fields = [("if-none-match", "*")];
-    let field = json!({ "label": "Another", "kind": "text" });
     for number in 9..50 {
+        let field = json!({ "label": format!("Another {number}"), "kind": "text" });
         store
             .send(&format!("PUT /fields/another{number}"), &fields, &field)
             .await;

@@ -237,6 +237,13 @@ impl Shop<'_> {
             .await;
         self.change("putField 412 precondition_failed", "temper", 1, "publish")
             .await;
+        let twin = Request {
+            id: "mood",
+            fields: &new,
+            body: r#"{"label": "TEMPER", "kind": "text"}"#,
+            ..Request::default()
+        };
+        self.show("putField 409 duplicate_value", twin).await;
         let absent = "putField 412 precondition_failed_without_field";
         self.change(absent, "absent", 1, "publish").await;
         self.change("deleteField 412 precondition_failed", "temper", 1, "")
