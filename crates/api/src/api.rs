@@ -5,12 +5,12 @@ use std::{mem, sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use hyper::{
-    Request, StatusCode,
+    HeaderMap, Request, StatusCode,
     header::{HeaderValue, InvalidHeaderValue},
     http::request::Parts,
 };
 use petstore_app::App;
-use petstore_domain::{Actor, Client};
+use petstore_domain::{Actor, Client, Scope};
 use petstore_formats::json;
 use petstore_observe::metrics::Exposition;
 use petstore_web::{
@@ -97,19 +97,35 @@ impl Api {
         self.edge.handle(self, client, request)
     }
 
-    /// Responds to `GET /photos/{file}`.
+    /// Responds to `GET /photos/{file}`. A photo of an animal that the window may not show needs a key.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
+        let name = call.parameter;
+        let reading = &self.app.reading;
+        let is_unlisted = photos::is_unlisted(&reading.store, name).await?;
+        if is_unlisted {
+            self.check_reader_of_animals(client, headers).await?;
+        }
         let reader = self.edge.strangers.reader(client, headers);
         let memory = &self.edge.response_memory;
-        photos::respond(
-            &self.app.reading.photos,
-            memory,
-            reader,
-            headers,
-            call.parameter,
-        )
-        .await
+        let mut response = photos::respond(&reading.photos, memory, reader, headers, name).await?;
+        if is_unlisted {
+            photos::make_private(&mut response);
+        }
+        Ok(response)
+    }
+
+    /// Checks that a request has a key that may read animals. Fails without a key as if the file did not exist.
+    async fn check_reader_of_animals(
+        &self,
+        client: &Client,
+        headers: &HeaderMap,
+    ) -> Result<(), ApiError> {
+        let key = auth::presented_key(headers).map_err(|_| ApiError::no_such_path())?;
+        let caller = self.app.keys.authenticate(key, client).await;
+        let caller = caller.map_err(auth::key_error)?;
+        rate_limit::check(caller.rate)?;
+        auth::allow(Some(&caller), Scope::StoreRead)
     }
 
     /// Puts the path of the base URL before the paths of photos, which are without it in the store.

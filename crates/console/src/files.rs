@@ -7,26 +7,28 @@ use petstore_web::edge::{ApiError, Reader, Response, photos};
 use super::{layout, session, state::Console, visit::Visit};
 
 impl Console {
-    /// Responds to `GET /photos/{file}`.
+    /// Responds to `GET /photos/{file}`. Without a session, only with a photo that the window may show.
     pub(super) async fn photo(
         &self,
         client: &Client,
         visit: &Visit<'_>,
     ) -> Result<Response, ApiError> {
         let headers = &visit.request.headers;
-        let reader = match session::find(visit).await? {
-            Some(_) => Reader::Known,
-            None => self.edge.strangers.reader(client, headers),
+        let name = visit.parameter;
+        let reading = &self.app.reading;
+        let is_member = session::find(visit).await?.is_some();
+        let reader = if is_member {
+            Reader::Known
+        } else {
+            photos::refuse_unlisted(&reading.store, name).await?;
+            self.edge.strangers.reader(client, headers)
         };
         let memory = &self.edge.response_memory;
-        photos::respond(
-            &self.app.reading.photos,
-            memory,
-            reader,
-            headers,
-            visit.parameter,
-        )
-        .await
+        let mut response = photos::respond(&reading.photos, memory, reader, headers, name).await?;
+        if is_member {
+            photos::make_private(&mut response);
+        }
+        Ok(response)
     }
 
     /// Responds to `GET /assets/{name}`, also with the logo of the store.

@@ -13,8 +13,8 @@ use petstore_languages::console_texts as texts;
 
 pub(super) use self::parsing::{
     ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_end_of_day,
-    parse_id, parse_label, parse_name, parse_optional_text, parse_price, parse_status,
-    parse_withdrawal_reason,
+    parse_id, parse_label, parse_listing, parse_name, parse_optional_text, parse_price,
+    parse_status, parse_withdrawal_reason,
 };
 use super::{markup, visit::Form, zone};
 
@@ -338,6 +338,23 @@ pub(super) fn status_options() -> Vec<(&'static str, &'static str)> {
     PetStatus::ALL
         .map(|status| (status.as_str(), texts().status(status)))
         .to_vec()
+}
+
+/// Returns the values and labels of whether the window may show an animal.
+pub(super) fn listing_options() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("true", texts().on_website),
+        ("false", texts().not_on_website),
+    ]
+}
+
+/// Returns the words for whether the window may show an animal.
+pub(super) fn listing_words(is_listed: bool) -> &'static str {
+    if is_listed {
+        texts().on_website
+    } else {
+        texts().not_on_website
+    }
 }
 
 /// Renders the input for the day that [`parse_end_of_day`] parses. If the store has no time zone, a script sets the offset

@@ -81,6 +81,14 @@ pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     status_badge(pet.status)
 }
 
+/// Renders the status of an animal, and that it is not on the website.
+pub(super) fn pet_badges(pet: &StorePet) -> Markup {
+    html! {
+        (pet_badge(pet))
+        @if !pet.is_listed { " " (badge("unlisted", texts().not_on_website)) }
+    }
+}
+
 /// Renders a status, as a word with a shape.
 pub(super) fn status_badge(status: PetStatus) -> Markup {
     badge(status.as_str(), texts().status(status))

@@ -237,6 +237,7 @@ pub(super) fn field(name: &str) -> Option<&'static str> {
         "of" => texts.field_of_animals,
         "value" => texts.new_value,
         "status" => texts.status_label,
+        "listed" => texts.website,
         "until" => texts.until,
         "remark" => texts.note,
         "why" | "reason" => texts.reason_label,

@@ -44,6 +44,10 @@ pub(crate) fn in_words(
         PRICE => price_in_words(value, currency),
         "until" => wording::day(value),
         "status" => status_in_words(value),
+        "listed" => match forms::parse_listing(value) {
+            Ok(is_listed) => forms::listing_words(is_listed).to_owned(),
+            Err(_) => markup::readable(value, SHORT_LENGTH),
+        },
         "role" => match value.parse() {
             Ok(role) => texts().role(role).to_owned(),
             Err(_) => markup::readable(value, SHORT_LENGTH),

@@ -93,6 +93,8 @@ pub struct NewPet {
     /// The number of the category: any number, which no operation looks up.
     pub category_id: i64,
     pub status: PetStatus,
+    /// Whether the window may show the animal. The contract only adds animals that it may show.
+    pub is_listed: bool,
 }
 
 impl NewPet {

@@ -32,7 +32,7 @@ pub use self::{
     photo::{read_focus, read_photos, with_photo_prefix, write_photo},
     profile::{parse_stored_profile, stored_profile_text, write_profile},
     resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
-    store_pet::{AddPet, read_stored_fields, write_store_pet},
+    store_pet::{AddPet, complete_store_pet, read_stored_fields, write_store_pet},
     strict::{elements, members, object_members},
 };
 pub(crate) use self::{

@@ -323,6 +323,15 @@ texts! {
     spreadsheet_error(cell: &str) -> String;
 
     // The list of animals, and its bar.
+    /// Whether the animals are on the website: in forms, in the list, and in the history.
+    on_website;
+    not_on_website;
+    listing_invalid;
+    website_hint;
+    /// The action for selected animals, and its buttons.
+    website_more;
+    put_on_website;
+    take_off_website;
     any_status;
     also_sold;
     filter;
@@ -532,6 +541,8 @@ texts! {
     sell_animals(count: usize) -> String;
     cancel_reservations_of(count: usize) -> String;
     withdraw_animals(count: usize, why: WithdrawalReason) -> String;
+    list_animals(count: usize) -> String;
+    unlist_animals(count: usize) -> String;
 
     // Pasted lines.
     no_heading;

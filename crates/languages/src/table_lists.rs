@@ -91,6 +91,13 @@ pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
         "adoption status,availability,verfügbarkeit,disponibilité,disponibilidad",
     ),
     (
+        "listed",
+        "listed,published,on website,show on website,\
+         auf website,auf der homepage,auf website zeigen,veröffentlicht,\
+         sur le site web,publié,en ligne,\
+         en la web,en la página web,publicado",
+    ),
+    (
         "species",
         "species,animal type,pet type,type of animal,art,tierart,spezies,espèce animale,type d’animal,tipo de animal",
     ),

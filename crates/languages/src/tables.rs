@@ -51,6 +51,7 @@ fn collect_words(language: Language) -> TableWords {
         age_units: age_units(language),
         age_fillers: keys(AGE_FILLERS),
         statuses: statuses(),
+        listings: listings(),
         choices: choices(),
         find_species,
         headings: headings(),
@@ -124,6 +125,15 @@ fn statuses() -> Vec<(String, PetStatus)> {
     statuses
 }
 
+fn listings() -> Vec<(String, bool)> {
+    let mut listings = Vec::new();
+    for texts in all_texts() {
+        listings.push((comparison_key(texts.on_website), true));
+        listings.push((comparison_key(texts.not_on_website), false));
+    }
+    listings
+}
+
 fn choices() -> Vec<ChoiceWord> {
     let mut choices = Vec::new();
     for labels in all_field_labels() {
@@ -154,6 +164,7 @@ fn headings() -> Vec<(String, &'static str)> {
             (texts.name, "name"),
             (texts.category, "category"),
             (texts.status_label, "status"),
+            (texts.on_website, "listed"),
             (texts.price, "price"),
         ] {
             headings.push((letters_and_digits(label), name));

@@ -79,6 +79,7 @@ async fn main() {
             name,
             category_id,
             status: PetStatus::Available,
+            is_listed: true,
         };
         store
             .create_pet(pet, act(), |_| unreachable!())

@@ -59,7 +59,7 @@ pub struct PostgresLoad {
     summary: ImportSummary,
     /// The fields that say which values are unique.
     fields: FieldSet,
-    /// The identifiers for the next animals. They are drawn as soon as an animal has values of fields.
+    /// The identifiers for the next animals. They are drawn as soon as an animal has values of fields, or is off the website.
     drawn_ids: VecDeque<PetId>,
     /// The actor, and the time at which the animals are added.
     context: WriteContext,
@@ -107,7 +107,7 @@ impl PostgresLoad {
         }
     }
 
-    /// Adds an animal without values of fields. The database gives it an identifier.
+    /// Adds an animal on the website without values of fields. The database gives it an identifier.
     fn add_plain_pet(&mut self, pet: &NewPet) -> Result<(), StoreError> {
         let name = pet.name.as_str();
         let status = pet.status.as_str();
@@ -172,7 +172,7 @@ impl Load for PostgresLoad {
     ) -> Result<(), StoreError> {
         let id = match id {
             Some(id) => id,
-            None if fields.is_empty() && self.drawn_ids.is_empty() => {
+            None if fields.is_empty() && pet.is_listed && self.drawn_ids.is_empty() => {
                 return self.add_plain_pet(pet);
             }
             None => self.next_id()?,

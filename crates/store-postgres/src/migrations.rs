@@ -49,10 +49,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0034_spreadsheet_numbers.sql"),
     include_str!("../migrations/0035_time_zone.sql"),
     include_str!("../migrations/0036_spellings.sql"),
+    include_str!("../migrations/0037_listed.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 36;
+const SCHEMA_VERSION: u32 = 37;
 
 /// The step before which [`collect_changed_keys`] runs.
 const SPREADSHEET_STEP: u32 = 34;

@@ -168,7 +168,7 @@ impl Load for SqliteLoad {
     ) -> Result<(), StoreError> {
         let id = match id {
             Some(id) => id,
-            None if fields.is_empty() => {
+            None if fields.is_empty() && pet.is_listed => {
                 let id = pets::insert(&self.connection, pet, self.context.now)?;
                 self.summary.add(id);
                 return Ok(());

@@ -39,12 +39,19 @@ pub(super) fn select_all(table: Table) -> String {
 /// The statements of lists, as [`petstore_store::admin::Sql::plans`] describes them.
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
-    search: [Table::Pets, Table::WithdrawnPets]
-        .map(|table| Search::new(table, &format!("{} WHERE {{}}", SELECT[table as usize]))),
-    on_offer: [list_on_offer("<", "DESC"), list_on_offer(">", "ASC")],
-    count_on_offer: format!(
-        "SELECT count(*) FROM (SELECT * FROM ({}) LIMIT $1)",
-        select_on_offer("id", "")
+    search: [Table::Pets, Table::WithdrawnPets].map(search),
+    on_offer: [
+        list_on_offer("id < $1", "DESC"),
+        list_on_offer("id > $1", "ASC"),
+    ],
+    count_on_offer: count_on_offer(""),
+    in_window: [
+        list_on_offer("id < $1 AND listed", "DESC"),
+        list_on_offer("id > $1 AND listed", "ASC"),
+    ],
+    // The indexes of statuses have no other column, so this reads only indexes.
+    count_in_window: count_on_offer(
+        " AND id NOT IN (SELECT id FROM pets INDEXED BY pets_unlisted WHERE NOT listed)",
     ),
     orders: Plans::orders(list_orders),
     due: Plans::due(ORDERS_BY_END),
@@ -56,6 +63,16 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
 });
 
 const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
+
+/// Returns the search in a table.
+fn search(table: Table) -> Search {
+    let select = format!("{} WHERE {{}}", SELECT[table as usize]);
+    Search::new(
+        table,
+        &select,
+        &format!("{table} INDEXED BY {table}_unlisted"),
+    )
+}
 
 /// Returns the statement for a page of animals with one of these statuses, or with any if there are none.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
@@ -90,10 +107,16 @@ fn table_status_clause(table: Table, status: PetStatus) -> String {
 
 /// Returns the statement for a page of the animals on offer: those that are available or pending. It walks
 /// along the indexes of both statuses, and reads only the rows of the page.
-fn list_on_offer(operator: &str, order: &str) -> String {
+fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
-    let pets = select_on_offer(&columns, &format!(" AND id {operator} $1"));
+    let pets = select_on_offer(&columns, &format!(" AND {condition}"));
     format!("{pets} ORDER BY id {order} LIMIT $2")
+}
+
+/// Returns the statement that counts the animals on offer with this further condition, up to $1.
+fn count_on_offer(condition: &str) -> String {
+    let pets = select_on_offer("id", condition);
+    format!("SELECT count(*) FROM (SELECT * FROM ({pets}) LIMIT $1)")
 }
 
 /// Returns the statement that selects these columns of the animals on offer.
@@ -164,7 +187,8 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
         let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        for (list, search) in PLANS.on_offer.iter().zip(["(id<?)", "(id>?)"]) {
+        let lists = PLANS.on_offer.iter().chain(&PLANS.in_window);
+        for (list, search) in lists.zip(["(id<?)", "(id>?)"].into_iter().cycle()) {
             let plan = plan(&writing, list);
             for status in ["available", "pending"] {
                 let search = format!("SEARCH pets USING INDEX pets_{status} {search}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use petstore_domain::{
     Limit, PetId,
-    store_area::{Category, FieldSet, Logo, PetQuery, Profile, StorePet},
+    store_area::{Category, FieldSet, Logo, PetQuery, PhotoId, Profile, StorePet},
 };
 
 use crate::{Return, Store, StoreError, Version};
@@ -48,9 +48,15 @@ impl StoreReader {
         self.0.returns(changes).await
     }
 
-    /// See [`crate::StoreArea::get_store_pet`].
-    pub async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        self.0.get_store_pet(id).await
+    /// Reads an animal like [`crate::StoreArea::get_store_pet`], if the window may show it.
+    pub async fn get_listed_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        let pet = self.0.get_store_pet(id).await?;
+        Ok(pet.filter(|pet| pet.is_listed))
+    }
+
+    /// See [`crate::Offers::is_unlisted_photo`].
+    pub async fn is_unlisted_photo(&self, id: PhotoId) -> Result<bool, StoreError> {
+        self.0.is_unlisted_photo(id).await
     }
 
     /// See [`crate::Lists::list_categories`].

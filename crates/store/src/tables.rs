@@ -93,7 +93,7 @@ macro_rules! record {
 }
 
 record!(StorePet: id, name, category_id, status, version, created_at, updated_at,
-    fields, photos;
+    fields, photos, is_listed as listed;
     without order_id, withdrawal);
 // In a row, these columns follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
@@ -268,6 +268,7 @@ pub fn read_owned_pet<R: Columns>(row: &R) -> Result<Pet, R::Error> {
         name,
         category_id,
         status,
+        is_listed: true,
     };
     Ok(pet.with_id(id))
 }

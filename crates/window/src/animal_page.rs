@@ -38,7 +38,7 @@ struct Words {
     kind: Vec<String>,
 }
 
-/// Renders `GET /animals/{id}`. Fails with 404 if there never was such an animal.
+/// Renders `GET /animals/{id}`. Fails with 404 if there never was such an animal, or if it is not on the website.
 pub(super) async fn page(
     shop: &Shop,
     layout: &Layout,
@@ -46,7 +46,7 @@ pub(super) async fn page(
     id: &str,
 ) -> Result<RenderedPage, ApiError> {
     let pet = match parse_integer(id).and_then(PetId::new) {
-        Some(id) => shop.store().get_store_pet(id).await?,
+        Some(id) => shop.store().get_listed_pet(id).await?,
         None => None,
     };
     let Some(pet) = pet else {

@@ -214,7 +214,7 @@ async fn kinds_with_animals(
     Ok(kinds)
 }
 
-/// Reads the animals that became available again and still are, each with the last change that did it.
+/// Reads the animals on the website that became available again and still are, each with the last change that did it.
 pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>, StoreError> {
     let mut ids = HashSet::new();
     let mut newest_returns = store.returns(SEARCHED_CHANGES).await?;
@@ -223,7 +223,7 @@ pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>,
 
     let mut came_back = Vec::new();
     for change in newest_returns {
-        let Some(pet) = store.get_store_pet(change.pet).await? else {
+        let Some(pet) = store.get_listed_pet(change.pet).await? else {
             continue;
         };
         if pet.withdrawal.is_none() && pet.status != PetStatus::Sold {

@@ -389,7 +389,7 @@ mod tests {
         format!(
             r#"{{"id": 1, "name": "a", "categoryId": 1, "status": "sold", "version": {version},
                 "createdAt": null, "updatedAt": {updated_at}, "orderId": null, "withdrawn": null, "fields": {{}},
-                "photos": []}}"#
+                "photos": [], "listed": true}}"#
         )
     }
 

@@ -89,6 +89,7 @@ macro_rules! double {
                 $how => public_version() -> Version;
                 $how => list_offers(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
                 $how => count_offers(queries: Vec<PetQuery>, most: usize) -> Vec<usize>;
+                $how => is_unlisted_photo(id: petstore_domain::store_area::PhotoId) -> bool;
                 $how => returns(changes: i64) -> Vec<Return>;
             }
             methods! { $double, Lists:

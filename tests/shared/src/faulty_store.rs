@@ -134,6 +134,7 @@ fn owned(pet: PetRef<'_>) -> Pet {
         name,
         category_id,
         status,
+        is_listed: true,
     }
     .with_id(id)
 }
@@ -217,6 +218,7 @@ impl Pets for Faulty {
                 name,
                 category_id: 1,
                 status: PetStatus::Sold,
+                is_listed: true,
             };
             let context = WriteContext::new(Actor::Clock, Timestamp::UNIX_EPOCH);
             self.store

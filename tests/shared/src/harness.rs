@@ -282,6 +282,7 @@ impl Server {
                 name,
                 category_id: 1,
                 status,
+                is_listed: true,
             };
             self.store
                 .create_pet(new, self.act(), |_| unreachable!())

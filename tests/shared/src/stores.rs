@@ -26,6 +26,7 @@ pub fn new_pet(name: &str, category_id: i64, status: PetStatus) -> NewPet {
         name: PetName::new(name.to_owned()).unwrap(),
         category_id,
         status,
+        is_listed: true,
     }
 }
 

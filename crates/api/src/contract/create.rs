@@ -126,5 +126,6 @@ fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
         name,
         category_id,
         status,
+        is_listed: true,
     })
 }

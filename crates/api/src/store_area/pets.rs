@@ -47,12 +47,13 @@ const FIELD_PREFIX: &str = "field.";
 const FIELD_PARAMETERS: &str = "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
 
 /// The names of the other parameters of a search.
-const SEARCH_PARAMETERS: [&str; 7] = [
+const SEARCH_PARAMETERS: [&str; 8] = [
     "status",
     "categoryId",
     "name",
     "q",
     "withdrawn",
+    "listed",
     "limit",
     "cursor",
 ];
@@ -115,7 +116,16 @@ type SearchParameters<'q> = PrefixedParameters<'q, { SEARCH_PARAMETERS.len() }>;
 
 /// Parses the parameters of a search, apart from the values of fields and the cursor.
 fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> {
-    let [status, category_id, name, phrase, withdrawn, limit, _] = &parameters.values;
+    let [
+        status,
+        category_id,
+        name,
+        phrase,
+        withdrawn,
+        listed,
+        limit,
+        _,
+    ] = &parameters.values;
     let withdrawn = query::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?;
     Ok(PetQuery {
         status: query::filter(
@@ -139,6 +149,7 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
         )?,
         phrase: query::filter("q", phrase.as_ref(), Phrase::new, Phrase::RULE)?,
         is_withdrawn: withdrawn.unwrap_or_default(),
+        is_listed: query::filter("listed", listed.as_ref(), boolean, "true or false")?,
         limit: query::limit(limit.as_ref())?,
         ..PetQuery::default()
     })
@@ -166,6 +177,9 @@ fn walk(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     }
 
     // No field has a name with a question mark.
+    if let Some(is_listed) = query.is_listed {
+        filters.push(Some(if is_listed { "?listed" } else { "?unlisted" }));
+    }
     if let Some(phrase) = &query.phrase {
         filters.extend([Some("?q"), Some(phrase.as_str())]);
     }
@@ -184,7 +198,7 @@ fn next_link(
     query: &PetQuery,
     cursor: &str,
 ) -> Option<HeaderValue> {
-    let [status, category_id, name, phrase, withdrawn, ..] = &parameters.values;
+    let [status, category_id, name, phrase, withdrawn, listed, ..] = &parameters.values;
     let withdrawn = if query.is_withdrawn {
         withdrawn.as_deref()
     } else {
@@ -202,6 +216,7 @@ fn next_link(
         ("name", name.as_deref()),
         ("q", phrase.as_deref()),
         ("withdrawn", withdrawn),
+        ("listed", listed.as_deref()),
     ];
     for (name, value) in &fields {
         filters.push((name.as_str(), Some(*value)));

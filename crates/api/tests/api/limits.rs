@@ -437,6 +437,7 @@ async fn fill_with_large_names(server: &Server) {
             name,
             category_id: 1,
             status: PetStatus::Available,
+            is_listed: true,
         };
         server
             .store

@@ -270,6 +270,7 @@ async fn a_new_animal_is_on_the_first_page_at_once() {
                 name,
                 category_id: 1,
                 status: Sold,
+                is_listed: true,
             };
             other
                 .create_pet(new, server.act(), |_| unreachable!())

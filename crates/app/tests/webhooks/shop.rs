@@ -183,6 +183,7 @@ impl Shop {
             name,
             category_id: 1,
             status: PetStatus::Available,
+            is_listed: true,
         };
         let respond = |_: &_| StoredResponse::default();
         match self

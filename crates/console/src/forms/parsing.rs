@@ -84,6 +84,13 @@ pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
         .ok_or_else(|| texts().status_invalid.to_owned())
 }
 
+/// Parses whether the window may show an animal: yes or no in any language.
+pub(crate) fn parse_listing(typed_text: &str) -> Result<bool, String> {
+    table_words(language())
+        .find_listing(typed_text)
+        .ok_or_else(|| texts().listing_invalid.to_owned())
+}
+
 /// Parses the name of an animal. The interface for programs also accepts an empty one.
 pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
     if typed_text.contains('\0') {

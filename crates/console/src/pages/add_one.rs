@@ -9,7 +9,7 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_fields,
+    animal_fields::{self, LISTED},
     category_choice::{self, new_category_name},
     pet_schema::PetSchema,
     photos::{self, PHOTO},
@@ -113,6 +113,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
                 (values::inputs(schema.fields, &FIRST_SCREEN_FIELDS, form, errors))
                 (animal_fields::category_input(form, schema.categories, errors, category_hint))
                 (status_input.choose(&forms::status_options()))
+                (animal_fields::listing_input(form, errors))
             }
             (submit_buttons(form, schema.categories, errors))
         }
@@ -232,10 +233,16 @@ async fn read_pet(
         "" => Some(PetStatus::Available),
         typed_status => errors.take("status", forms::parse_status(typed_status)),
     };
+    let is_listed = match form.get(LISTED) {
+        "" => Some(true),
+        typed_listing => errors.take(LISTED, forms::parse_listing(typed_listing)),
+    };
     values::report_deleted_fields(schema.fields, form, errors);
     let fields = ValueReader::new(desk, schema.fields).read_patch(form, &FieldValues::NONE, errors);
 
-    let (Some(name), Some(category), Some(status)) = (name, category, status) else {
+    let (Some(name), Some(category), Some(status), Some(is_listed)) =
+        (name, category, status, is_listed)
+    else {
         return Ok(None);
     };
     Ok(Some(SubmittedPet {
@@ -243,6 +250,7 @@ async fn read_pet(
             name,
             category_id: category.id,
             status,
+            is_listed,
         },
         fields,
         new_category: category.new_label,

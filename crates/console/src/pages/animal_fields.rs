@@ -11,6 +11,9 @@ use super::{
 };
 use crate::prelude::*;
 
+/// The name of the input for whether the window may show an animal.
+pub(super) const LISTED: &str = "listed";
+
 /// Returns a name without line ends, because its input has one line.
 fn name_in_input(name: &str) -> String {
     name.replace(['\r', '\n'], "")
@@ -25,6 +28,7 @@ pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
             markup::category(schema.categories, pet.category_id),
         ),
         ("status".to_owned(), pet.status.to_string()),
+        (LISTED.to_owned(), pet.is_listed.to_string()),
         ("version".to_owned(), pet.version.to_string()),
     ];
     inputs.extend(values::input_values(schema.fields, &pet.fields));
@@ -94,8 +98,16 @@ pub(super) fn inputs(
         } @else {
             (Input::from_form("status", texts().status_label, form, errors).choose(&forms::status_options()))
         }
+        (listing_input(form, errors))
         (values::inputs(schema.fields, &[], form, errors))
     }
+}
+
+/// Shows the input for whether the window may show an animal.
+pub(super) fn listing_input(form: &Form, errors: &Errors) -> Markup {
+    Input::from_form(LISTED, texts().website, form, errors)
+        .with_hint(texts().website_hint)
+        .choose(&forms::listing_options())
 }
 
 /// Reads a submitted form as a change of an animal.
@@ -132,6 +144,11 @@ pub(super) fn read_patch(
         patch.status = errors.take("status", forms::parse_status(status));
     }
 
+    let listing = form.get(LISTED);
+    if !listing.is_empty() {
+        patch.is_listed = errors.take(LISTED, forms::parse_listing(listing));
+    }
+
     patch.fields = ValueReader::new(desk, schema.fields).read_patch(form, &pet.fields, errors);
     patch
 }
@@ -145,6 +162,7 @@ pub(super) fn compare(
 ) -> Vec<ComparedValue> {
     let category_id = forms::find_category(form.get("category"), schema.categories);
     let status = form.get("status");
+    let listing = form.get(LISTED);
     let mut compared_values = vec![
         ComparedValue {
             label: texts().name.to_owned(),
@@ -162,6 +180,11 @@ pub(super) fn compare(
             label: texts().status_label.to_owned(),
             stored_value: markup::pet_badge(pet),
             differs: !status.is_empty() && status != pet.status.as_str(),
+        },
+        ComparedValue {
+            label: texts().website.to_owned(),
+            stored_value: html! { (forms::listing_words(pet.is_listed)) },
+            differs: !listing.is_empty() && forms::parse_listing(listing) != Ok(pet.is_listed),
         },
     ];
     let reader = ValueReader::new(desk, schema.fields);

@@ -12,6 +12,7 @@ use petstore_domain::{
 use petstore_languages::everyday::{UnderstoodWord, Vocabulary, has_general_words, understand};
 
 use super::{
+    animal_fields::LISTED,
     list_order::ListOrder,
     parts::{self, link},
     values,
@@ -77,6 +78,7 @@ pub(super) fn is_list_parameter(name: &str) -> bool {
         "q",
         "status",
         "category",
+        LISTED,
         AGE_PARAMETER,
         SORT_PARAMETER,
         AFTER_PARAMETER,
@@ -127,6 +129,7 @@ impl<'f> Filters<'f> {
                 .into_iter()
                 .map(|field_filter| field_filter.filter)
                 .collect(),
+            is_listed: form.get(LISTED).parse().ok(),
             newest_first: order != ListOrder::Longest,
             limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
             after: form.integer(AFTER_PARAMETER).and_then(PetId::new),
@@ -272,6 +275,9 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
         ("status".to_owned(), form.get("status")),
         ("category".to_owned(), form.get("category")),
     ];
+    if form.get(LISTED).parse::<bool>().is_ok() {
+        parameters.push((LISTED.to_owned(), form.get(LISTED)));
+    }
     if value_filters.birth_dates.is_some() {
         parameters.push((AGE_PARAMETER.to_owned(), form.get(AGE_PARAMETER)));
     }

@@ -35,7 +35,7 @@ pub(super) fn animal_table(
                     @if let Some(price) = animal.price() { (amount(price, desk.currency())) }
                 }
                 td {
-                    (markup::pet_badge(pet))
+                    (markup::pet_badges(pet))
                     @if let Some(contact) = order_rows::contact_for(desk, orders, pet) {
                         div.hint.no-print { (markup::text(contact, SHORT_LENGTH)) }
                     }

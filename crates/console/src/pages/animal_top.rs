@@ -49,7 +49,7 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
 
 /// Returns the URL of the animal in the public window, if it has a page there.
 fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
-    let is_public = pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
+    let is_public = pet.is_listed && pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
     let window_url = desk.visit.console.settings.window.as_ref()?;
     is_public.then(|| format!("{window_url}/animals/{}", pet.id))
 }
@@ -82,7 +82,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
         div {
             div.head {
                 h1 { (markup::name(pet.name.as_str(), LONG_LENGTH)) }
-                (markup::pet_badge(pet))
+                (markup::pet_badges(pet))
             }
             @if !summary.is_empty() { p.line { bdi { (summary) } } }
             p {

@@ -8,10 +8,10 @@ use petstore_formats::{
 };
 use petstore_languages::console::Label;
 
-use super::values;
+use super::{animal_fields::LISTED, values};
 use crate::prelude::*;
 
-/// The members that a column can have in addition to the fields: the names of their inputs, and their labels.
+/// The members that a column without a heading can have, by its place: the names of their inputs, and their labels.
 pub(super) const MEMBERS: [(&str, Label); 3] = [
     ("name", |texts| texts.name),
     ("category", |texts| texts.category),
@@ -24,6 +24,7 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     for (name, label) in MEMBERS {
         choices.push((name.to_owned(), label(texts()).to_owned()));
     }
+    choices.push((LISTED.to_owned(), texts().website.to_owned()));
     for field in fields.all() {
         choices.push((values::input_of(field), values::label_of(field)));
     }
@@ -67,7 +68,7 @@ impl<'r> ColumnMeanings<'r> {
 
     /// Returns the name of the input for a member or field of an import; `None` if no input has it.
     fn input(&self, name: &str) -> Option<String> {
-        if MEMBERS.iter().any(|(member, _)| *member == name) {
+        if name == LISTED || MEMBERS.iter().any(|(member, _)| *member == name) {
             return Some(name.to_owned());
         }
         if name == "categoryId" {

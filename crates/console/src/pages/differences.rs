@@ -161,19 +161,7 @@ fn add_pet(
     schema: PetSchema<'_>,
     differences: &mut Differences,
 ) {
-    let name = |pet: &StorePet| pet.name.as_str().to_owned();
-    differences.add(texts().name, before.map(name), Some(name(after)));
-    let category = |pet: &StorePet| category_words(pet.category_id, schema);
-    differences.add(
-        texts().category,
-        before.map(category),
-        Some(category(after)),
-    );
-    if let Some(before) = before {
-        let status = |pet: &StorePet| Some(texts().status(pet.status).to_owned());
-        differences.add(texts().status_label, status(before), status(after));
-    }
-
+    add_members(before, after, schema, differences);
     for name in field_names(before, after) {
         let field = schema.fields.find(name);
         let label = match field {
@@ -195,6 +183,32 @@ fn add_pet(
         differences.add(texts().reason_label, None, Some(reason));
         let note = withdrawal.note.as_ref().map(Note::as_str);
         differences.add(texts().note, None, note.map(str::to_owned));
+    }
+}
+
+/// Adds the differences of the members that every animal has.
+fn add_members(
+    before: Option<&StorePet>,
+    after: &StorePet,
+    schema: PetSchema<'_>,
+    differences: &mut Differences,
+) {
+    let name = |pet: &StorePet| pet.name.as_str().to_owned();
+    differences.add(texts().name, before.map(name), Some(name(after)));
+    let category = |pet: &StorePet| category_words(pet.category_id, schema);
+    differences.add(
+        texts().category,
+        before.map(category),
+        Some(category(after)),
+    );
+    if let Some(before) = before {
+        let status = |pet: &StorePet| Some(texts().status(pet.status).to_owned());
+        differences.add(texts().status_label, status(before), status(after));
+    }
+    let listing = |pet: &StorePet| forms::listing_words(pet.is_listed).to_owned();
+    // A new animal is on the website unless the history says otherwise.
+    if before.is_some() || !after.is_listed {
+        differences.add(texts().website, before.map(listing), Some(listing(after)));
     }
 }
 

@@ -6,6 +6,7 @@ use petstore_domain::store_area::{
 use petstore_languages::quoted;
 
 use super::{
+    animal_fields::LISTED,
     animal_filters::{
         AGE_PARAMETER, ALL_STATUSES, Filters, KEPT_FILTER_PARAMETER, SORT_PARAMETER,
         filterable_fields, status_filter_label, status_filter_options,
@@ -68,6 +69,14 @@ fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<AddingChip> {
     chips
 }
 
+/// Returns the chip that leads to the animals that are not on the website. It is there if the page has one of them.
+fn unlisted_chip(filters: &Filters<'_>) -> AddingChip {
+    AddingChip {
+        path: filters.path_with(&[(LISTED, "false")]),
+        label: texts().not_on_website.to_owned(),
+    }
+}
+
 /// Returns the chips that add a filter by an age.
 fn age_chips(filters: &Filters<'_>) -> Vec<AddingChip> {
     let mut chips = Vec::new();
@@ -115,6 +124,9 @@ pub(super) fn chips(
     }
     let is_full = filtering_names.len() == PetQuery::MAX_VALUE_FILTERS;
     let mut adding_chips = Vec::new();
+    if filters.query.is_listed.is_none() && pets.iter().any(|pet| !pet.is_listed) {
+        adding_chips.push(unlisted_chip(filters));
+    }
     if !is_full && !filtering_names.contains(&"species") {
         adding_chips.extend(species_chips(filters, pets));
     }
@@ -194,6 +206,7 @@ fn filter_in_words(
             label.to_owned()
         }
         ("category", Some(id)) => markup::category(categories, id),
+        (LISTED, _) => forms::listing_words(value == "true").to_owned(),
         (AGE_PARAMETER, _) => {
             let age = value.parse().unwrap_or(Age::UnderOne);
             window_texts().age_range(age).to_owned()
@@ -225,6 +238,7 @@ pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Mar
                 div.row {
                     (status_select(filters))
                     (category_select(filters, categories))
+                    (listing_select(filters))
                     @if filters.has_ages() { (age_select(filters)) }
                     @for field in filterable_fields(filters.fields) { (field_select(filters, field)) }
                     button { (texts().show) }
@@ -242,6 +256,19 @@ fn status_select(filters: &Filters<'_>) -> Markup {
         ..Input::default()
     };
     input.choose(&status_filter_options())
+}
+
+/// Shows the select for whether the animals are on the website.
+fn listing_select(filters: &Filters<'_>) -> Markup {
+    let mut options = vec![("", texts().any_value)];
+    options.extend(forms::listing_options());
+    let input = Input {
+        id: LISTED,
+        label: texts().website,
+        value: filters.get(LISTED),
+        ..Input::default()
+    };
+    input.choose(&options)
 }
 
 /// Shows the select for the category, with a hint if the store has more categories than it offers.

@@ -1,6 +1,7 @@
 //! The preview of pasted lines: the animals that they would add, and what is wrong with them.
 
 use super::{
+    animal_fields::LISTED,
     column_meanings::column_choices,
     paste::{Line, PastedPet, PetTable},
     pasted_columns::Column,
@@ -212,6 +213,10 @@ fn added_value(
     }
     if input == "status" {
         return Some(markup::status_badge(pet.status));
+    }
+
+    if input == LISTED {
+        return Some(html! { (forms::listing_words(pet.is_listed)) });
     }
 
     let mut fields = schema.fields.all().iter();

@@ -11,6 +11,7 @@ use petstore_formats::{
 use petstore_languages::quoted;
 
 use super::{
+    animal_fields::LISTED,
     category_choice::Species,
     cells,
     column_meanings::ColumnMeanings,
@@ -223,12 +224,17 @@ fn read_pet(
         "" => Some(PetStatus::default()),
         status => take_labelled(texts().status_label, forms::parse_status(status), errors),
     };
+    let is_listed = match form.get(LISTED) {
+        "" => Some(true),
+        listing => take_labelled(texts().website, forms::parse_listing(listing), errors),
+    };
     let fields = reader.values.read_patch(form, &FieldValues::NONE, errors);
 
     let pet = NewPet {
         name: name?,
         category_id: category_id?,
         status: status?,
+        is_listed: is_listed?,
     };
     Some(PastedPet { pet, fields })
 }

@@ -8,6 +8,10 @@ use crate::prelude::*;
 /// The button that cancels reservations.
 pub(super) const CANCEL: &str = "cancel";
 
+/// The buttons that put animals on the website and take them off it.
+pub(super) const LIST: &str = "list";
+pub(super) const UNLIST: &str = "unlist";
+
 /// The maximum number of choices that are proposed for a value.
 const MAX_PROPOSED_CHOICES: usize = 200;
 
@@ -54,6 +58,7 @@ pub(super) fn bar(
                 button name="do" value=(CANCEL) { (texts().cancel_reservations) }
                 (move_part(&bar))
                 (value_part(&bar, schema.fields))
+                (website_part(&bar))
                 (withdraw_part(&bar))
             }
             (lists(schema.categories, schema.fields))
@@ -112,6 +117,15 @@ fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
         button name="do" value="value" { (texts().change_verb) }
     };
     bar.closed_part(texts().value_more, &["value"], &content)
+}
+
+/// Shows the buttons that put animals on the website and take them off it.
+fn website_part(bar: &BarForm<'_>) -> Markup {
+    let content = html! {
+        button name="do" value=(LIST) { (texts().put_on_website) }
+        button name="do" value=(UNLIST) { (texts().take_off_website) }
+    };
+    bar.closed_part(texts().website_more, &[], &content)
 }
 
 /// Shows the input and the button that withdraw animals.

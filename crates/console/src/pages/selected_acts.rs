@@ -5,7 +5,12 @@ use petstore_domain::store_area::{
     OrderTerms, PetPatch, Preconditions, RequestedValue, StorePet, WithdrawalReason,
 };
 
-use super::{cells, selected::CANCEL, value_reader::ValueReader, values};
+use super::{
+    cells,
+    selected::{CANCEL, LIST, UNLIST},
+    value_reader::ValueReader,
+    values,
+};
 use crate::{order_inputs, prelude::*};
 
 /// The inputs that say which button the Enter key means.
@@ -149,6 +154,8 @@ pub(super) async fn parse_act(
                 Act::new(ActKind::Withdraw(reason), question, texts().withdraw)
             })
         }
+        LIST => Some(listing_act(true, count)),
+        UNLIST => Some(listing_act(false, count)),
         "value" => {
             let value = errors.take("value", parse_value(desk, fields));
             value.map(|value| value_act(value, count))
@@ -202,6 +209,20 @@ fn value_act(value: GivenValue, count: usize) -> Act {
         value: Some(value),
         ..Act::new(ActKind::Patch(patch), question, yes)
     }
+}
+
+/// Returns what puts animals on the website, or takes them off it.
+fn listing_act(is_listed: bool, count: usize) -> Act {
+    let patch = PetPatch {
+        is_listed: Some(is_listed),
+        ..PetPatch::default()
+    };
+    let (question, yes) = if is_listed {
+        (texts().list_animals(count), texts().put_on_website)
+    } else {
+        (texts().unlist_animals(count), texts().take_off_website)
+    };
+    Act::new(ActKind::Patch(patch), question, yes)
 }
 
 /// Returns what moves each animal to the typed category.

@@ -221,7 +221,7 @@ fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
     html! {
         (photos::thumbnail(pet))
         (markup::name(pet.name.as_str(), SHORT_LENGTH)) " " small.muted { (texts().number) " " (pet.id) } " "
-        (markup::pet_badge(pet))
+        (markup::pet_badges(pet))
         @if let Some(order) = &animal.order {
             @if let Some(contact) = order_rows::contact(desk, order) { " " (markup::text(contact, SHORT_LENGTH)) }
         }

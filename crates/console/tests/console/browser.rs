@@ -117,6 +117,7 @@ impl Shop {
                         name,
                         category_id: 1,
                         status: PetStatus::Available,
+                        is_listed: true,
                     },
                     &petstore_domain::store_area::FieldValues::NONE,
                 )

@@ -25,6 +25,7 @@ mod frame;
 mod guessing;
 mod kept_forms;
 mod languages;
+mod listed;
 mod lists;
 mod logo;
 mod merging;

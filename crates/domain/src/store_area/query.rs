@@ -20,6 +20,8 @@ pub struct PetQuery {
     pub values: Vec<ValueFilter>,
     /// The days of a field that `values` has not.
     pub dates: Option<DateRange>,
+    /// Only animals that the window may show, or only the others.
+    pub is_listed: Option<bool>,
     /// Only animals that are available or pending. A query with this has no status, and is not for withdrawn animals.
     pub is_on_offer: bool,
     /// Whether the page has only withdrawn animals, or only animals in the catalogue.
@@ -45,6 +47,7 @@ impl PetQuery {
             || self.prefix().is_some()
             || self.phrase.is_some()
             || self.has_value_filters()
+            || self.is_listed.is_some()
     }
 
     /// Whether the query has a filter for the value of a field.
@@ -53,7 +56,8 @@ impl PetQuery {
     }
 
     /// Whether an animal has the status, the category, the name and the values of the query. The phrase is
-    /// not compared, because its meaning depends on the fields: see [`Phrase::meaning`].
+    /// not compared, because its meaning depends on the fields: see [`Phrase::meaning`]. See [`Self::matches_listing`],
+    /// too.
     pub fn matches(
         &self,
         status: PetStatus,
@@ -73,6 +77,11 @@ impl PetQuery {
                 .dates
                 .as_ref()
                 .is_none_or(|dates| dates.contains(fields))
+    }
+
+    /// Whether the query finds animals that the window may show, or animals that it may not.
+    pub fn matches_listing(&self, is_listed: bool) -> bool {
+        self.is_listed.is_none_or(|wanted| wanted == is_listed)
     }
 
     fn matches_status(&self, pet_status: PetStatus) -> bool {

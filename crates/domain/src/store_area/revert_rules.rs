@@ -164,7 +164,7 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
     Ok(())
 }
 
-/// Gives the animal its name, category, status and values from before the act, as far as the act changed them.
+/// Gives the animal its name, category, status, place in the window and values from before the act, as far as the act changed them.
 fn revert_values(
     change: &PetChange,
     reversal: &PetReversal,
@@ -180,6 +180,9 @@ fn revert_values(
     }
     if before.category_id != after.category_id {
         patch.category_id = Some(before.category_id);
+    }
+    if before.is_listed != after.is_listed {
+        patch.is_listed = Some(before.is_listed);
     }
     // The order may have given the animal this status already.
     let present_status = steps.present.pet.as_ref().map(|pet| pet.status);

@@ -16,6 +16,8 @@ pub struct StorePet {
     pub category_id: i64,
     /// The status. A withdrawn animal keeps the status that it had.
     pub status: PetStatus,
+    /// Whether the window may show the animal. If not, only the staff and programs with a key see it.
+    pub is_listed: bool,
     /// From 1, one higher with each change that a client can see.
     pub version: i64,
     /// When it was added; `None` if it is older than the store area.
@@ -38,6 +40,7 @@ impl StorePet {
             name: new_pet.name,
             category_id: new_pet.category_id,
             status: new_pet.status,
+            is_listed: new_pet.is_listed,
             version: 1,
             created_at: Some(now),
             updated_at: Some(now),
@@ -56,12 +59,14 @@ impl StorePet {
             name,
             category_id,
             status,
+            is_listed,
             fields: _,
         } = patch;
         let mut after = self.clone();
         after.name = name.unwrap_or(after.name);
         after.category_id = category_id.unwrap_or(after.category_id);
         after.status = status.unwrap_or(after.status);
+        after.is_listed = is_listed.unwrap_or(after.is_listed);
         after.fields = fields;
         after
     }
@@ -90,6 +95,7 @@ pub struct PetPatch {
     pub category_id: Option<i64>,
     /// The new status, which is only valid while the animal has no open order.
     pub status: Option<PetStatus>,
+    pub is_listed: Option<bool>,
     pub fields: FieldPatch,
 }
 

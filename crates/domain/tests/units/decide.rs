@@ -81,6 +81,7 @@ pub(super) fn present(animal: Animal) -> PresentState {
         name: PetName::new("Rex".to_owned()).unwrap(),
         category_id: 1,
         status,
+        is_listed: true,
         version: 4,
         created_at: None,
         updated_at: None,

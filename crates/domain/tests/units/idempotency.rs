@@ -38,6 +38,7 @@ fn each_part_of_an_animal_changes_the_fingerprint() {
             name,
             category_id,
             status,
+            is_listed: true,
         })
     };
     let animal = of("sold", 1, PetStatus::Sold);

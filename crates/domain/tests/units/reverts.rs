@@ -217,6 +217,19 @@ fn without_times(order: &Order) -> Order {
 }
 
 #[test]
+fn the_switch_of_the_website_is_reverted() {
+    let mut shop = Shop::new(Available);
+    let unlisted = PetPatch {
+        is_listed: Some(false),
+        ..PetPatch::default()
+    };
+    let act = shop.act(&[patch(unlisted)]);
+    assert!(!shop.pet().is_listed);
+    assert_eq!(shop.revert(&act).unwrap(), [ChangeType::PetChanged]);
+    assert!(shop.pet().is_listed);
+}
+
+#[test]
 fn each_act_about_an_animal_and_its_order_is_reverted_once_and_not_again() {
     let price = |text: &str| Patch::Set(Decimal::new(text).unwrap());
     let note = OrderPatch {

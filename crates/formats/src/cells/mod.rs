@@ -11,9 +11,7 @@ mod words;
 
 use jiff::civil::Date;
 use petstore_domain::{
-    store_area::{
-        Currency, FieldDefinition, FieldKind, is_shortened_number, search_key, whole_key,
-    },
+    store_area::{Currency, FieldDefinition, FieldKind, is_shortened_number, whole_key},
     text::parse_integer,
 };
 
@@ -113,15 +111,9 @@ impl CellReader<'_> {
 
     /// Returns `true` or `false` for a word for yes or no, and any other text as it is.
     fn boolean(&self, text: &str) -> String {
-        let word = search_key(text.trim());
-        // A column of numbers with an empty cell becomes one of decimals in pandas.
-        let word = word.strip_suffix(".0").unwrap_or(&word);
-        if self.words.yes.iter().any(|yes| yes == word) {
-            "true".to_owned()
-        } else if self.words.no.iter().any(|no| no == word) {
-            "false".to_owned()
-        } else {
-            text.to_owned()
+        match self.words.find_yes_or_no(text) {
+            Some(value) => value.to_string(),
+            None => text.to_owned(),
         }
     }
 

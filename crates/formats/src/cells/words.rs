@@ -1,6 +1,6 @@
 //! The words that tables have in the languages of people.
 
-use petstore_domain::{PetStatus, text::comparison_key};
+use petstore_domain::{PetStatus, store_area::search_key, text::comparison_key};
 
 /// A unit of an age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub struct TableWords {
     pub age_fillers: Vec<String>,
     /// The words for statuses, by [`comparison_key`](petstore_domain::text::comparison_key).
     pub statuses: Vec<(String, PetStatus)>,
+    /// The words for whether the window may show an animal, besides those for yes and no, by
+    /// [`comparison_key`](petstore_domain::text::comparison_key).
+    pub listings: Vec<(String, bool)>,
     /// The words for choices of the fields of a new store.
     pub choices: Vec<ChoiceWord>,
     /// Returns the species that a text names: `Dog` for `Hunde`.
@@ -68,5 +71,28 @@ impl TableWords {
         }
         let (_, status) = self.statuses.iter().find(|(word, _)| *word == key)?;
         Some(*status)
+    }
+
+    /// Returns what a word for yes or no means, in any language and in any case.
+    pub(super) fn find_yes_or_no(&self, text: &str) -> Option<bool> {
+        let word = search_key(text.trim());
+        // A column of numbers with an empty cell becomes one of decimals in pandas.
+        let word = word.strip_suffix(".0").unwrap_or(&word);
+        if self.yes.iter().any(|yes| yes == word) {
+            Some(true)
+        } else if self.no.iter().any(|no| no == word) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether the window may show an animal, as a word in any language says.
+    pub fn find_listing(&self, text: &str) -> Option<bool> {
+        let key = comparison_key(text);
+        let listing = self.listings.iter().find(|(word, _)| *word == key);
+        listing
+            .map(|(_, is_listed)| *is_listed)
+            .or_else(|| self.find_yes_or_no(text))
     }
 }

@@ -13,8 +13,8 @@ use super::{
     column_assignment::FieldColumn,
     header::{Columns, CsvOptions},
     row::{
-        InvalidRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_status, parse_name,
-        quote_beginning,
+        InvalidRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_listed, invalid_status,
+        parse_name, quote_beginning,
     },
 };
 use crate::{
@@ -50,13 +50,30 @@ impl PetRecord<'_> {
             Some(column) => self.read_cell(column, &mut problems, |text| self.parse_status(text)),
             None => PetStatus::default(),
         };
+        let is_listed = match columns.listed {
+            Some(column) => self.read_cell(column, &mut problems, |text| self.parse_listed(text)),
+            None => true,
+        };
         let id = match columns.id {
             Some(column) => self.read_cell(column, &mut problems, |text| parse_id(text).map(Some)),
             None => None,
         };
+        let fields = self.read_fields(&mut problems);
+
+        let pet = NewPet {
+            name,
+            category_id,
+            status,
+            is_listed,
+        };
+        problems.into_result(Row::Pet { id, pet, fields })
+    }
+
+    /// Returns the values of fields that the record has.
+    fn read_fields(self, problems: &mut InvalidRow) -> FieldPatch {
         let mut fields = FieldPatch::new();
-        for FieldColumn { position, field } in &columns.fields {
-            let value = self.read_cell(*position, &mut problems, |text| {
+        for FieldColumn { position, field } in &self.columns.fields {
+            let value = self.read_cell(*position, problems, |text| {
                 parse_value(field, text, self.options.cell_reader())
             });
             if let Some(value) = value {
@@ -64,13 +81,7 @@ impl PetRecord<'_> {
                 fields.insert(name, RequestedValue::Set(value));
             }
         }
-
-        let pet = NewPet {
-            name,
-            category_id,
-            status,
-        };
-        problems.into_result(Row::Pet { id, pet, fields })
+        fields
     }
 
     /// Checks that the record has as many cells as the header, apart from empty cells at its end, and that cells without a
@@ -156,6 +167,17 @@ impl PetRecord<'_> {
             .words
             .find_status(text)
             .ok_or_else(|| invalid_status(text))
+    }
+
+    /// Parses whether the window may show the animal. It may if the cell is empty.
+    fn parse_listed(self, text: &str) -> Result<bool, String> {
+        if trim_cell(text).is_empty() {
+            return Ok(true);
+        }
+        self.options
+            .words
+            .find_listing(text)
+            .ok_or_else(|| invalid_listed(text))
     }
 
     /// Whether a cell of a member has an error of a spreadsheet. The reader of cells checks the cells of fields, because a

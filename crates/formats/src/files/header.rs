@@ -11,7 +11,7 @@ use super::{
     column_assignment::{Assignment, FieldColumn, assign, list_headings},
     headings::KnownHeadings,
     mapping::Mapping,
-    row::{CATEGORY, CATEGORY_ID, ID, NAME, SPECIES, STATUS, quote_beginning},
+    row::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, SPECIES, STATUS, quote_beginning},
     separator::Separator,
 };
 use crate::cells::{CellReader, TableWords, trim_cell};
@@ -84,6 +84,8 @@ pub(super) struct Columns {
     /// Whether the column of the category has labels and not numbers.
     pub(super) has_labels: bool,
     pub(super) status: Option<usize>,
+    /// The column that says whether the window may show an animal.
+    pub(super) listed: Option<usize>,
     pub(super) id: Option<usize>,
     pub(super) fields: Vec<FieldColumn>,
     /// The columns without a heading, which must be empty.
@@ -127,6 +129,7 @@ impl Columns {
             category,
             has_labels: number.is_none(),
             status: assignment.column(STATUS),
+            listed: assignment.column(LISTED),
             id: None,
             fields: assignment.field_columns(&options.fields),
             blank: assignment.blank.clone(),

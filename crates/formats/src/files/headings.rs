@@ -7,11 +7,11 @@ use petstore_domain::{
     text::heading_key,
 };
 
-use super::row::{CATEGORY, CATEGORY_ID, ID, NAME, STATUS};
+use super::row::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, STATUS};
 use crate::cells::TableWords;
 
 /// The members of an animal that a table can have.
-pub(super) const MEMBERS: [&str; 4] = [NAME, CATEGORY_ID, STATUS, ID];
+pub(super) const MEMBERS: [&str; 5] = [NAME, CATEGORY_ID, STATUS, ID, LISTED];
 
 /// The headings that a store knows.
 #[derive(Debug, Clone)]

@@ -49,7 +49,8 @@ impl FromStr for Mapping {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = "name, categoryId, category, status, id, and those of the store's fields";
+        let names =
+            "name, categoryId, category, status, id, listed, and those of the store's fields";
         let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
             format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {names}")
         })?;

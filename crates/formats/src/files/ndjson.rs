@@ -17,8 +17,8 @@ use serde_json::value::RawValue;
 use super::{
     resources,
     row::{
-        CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer,
-        invalid_category_id, invalid_id, invalid_status, parse_name,
+        CATEGORY_ID, FIELDS, ID, InvalidRow, LISTED, NAME, RawRow, ReadError, Row, Rows, STATUS,
+        Writer, invalid_category_id, invalid_id, invalid_listed, invalid_status, parse_name,
     },
     source::{self, BoundedReader, MAX_ROW_BYTES, Source},
 };
@@ -53,6 +53,8 @@ struct PetMembers<'a> {
     category_id: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "keep_null")]
     status: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "keep_null")]
+    listed: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "keep_null")]
     fields: Option<&'a RawValue>,
 }
@@ -103,6 +105,10 @@ fn read_status(value: &RawValue) -> Result<PetStatus, String> {
     json::string(value)
         .and_then(|text| text.parse().ok())
         .ok_or_else(|| invalid_status(value.get()))
+}
+
+fn read_listed(value: &RawValue) -> Result<bool, String> {
+    value.get().parse().map_err(|_| invalid_listed(value.get()))
 }
 
 fn read_id(value: &RawValue) -> Result<PetId, String> {
@@ -185,6 +191,9 @@ impl<'s> NdjsonRows<'s> {
             status: problems
                 .take(optional(STATUS, members.status, read_status))
                 .unwrap_or_default(),
+            is_listed: problems
+                .take(optional(LISTED, members.listed, read_listed))
+                .unwrap_or(true),
         };
         let id = if self.with_ids {
             problems.take(required(ID, members.id, |value| read_id(value).map(Some)))

@@ -174,6 +174,7 @@ pub(super) const CATEGORY_ID: &str = "categoryId";
 pub(super) const CATEGORY: &str = "category";
 pub(super) const STATUS: &str = "status";
 pub(super) const SPECIES: &str = "species";
+pub(super) const LISTED: &str = "listed";
 pub(super) const FIELDS: &str = "fields";
 
 /// Returns the name of an animal, or the problem of the text.
@@ -201,6 +202,11 @@ pub(super) fn invalid_status(text: &str) -> String {
         "must be one of {first}, {second} and {third}, but was {}",
         quote_beginning(text)
     )
+}
+
+/// Returns the problem of a text that is neither yes nor no.
+pub(super) fn invalid_listed(text: &str) -> String {
+    format!("must be true or false, but was {}", quote_beginning(text))
 }
 
 /// Returns the problem of a text that is no identifier.

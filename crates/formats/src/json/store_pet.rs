@@ -19,8 +19,8 @@ use super::{
 };
 
 bodies! {
-    PetPatch: name, category_id as categoryId, status, fields;
-    AddPet: name, category_id as categoryId, status, fields;
+    PetPatch: name, category_id as categoryId, status, is_listed as listed, fields;
+    AddPet: name, category_id as categoryId, status, is_listed as listed, fields;
 }
 
 /// The body of `addPet`.
@@ -28,6 +28,7 @@ pub struct AddPet {
     name: PetName,
     category_id: i64,
     status: Option<PetStatus>,
+    is_listed: Option<bool>,
     fields: FieldPatch,
 }
 
@@ -49,6 +50,7 @@ impl AddPet {
             name: self.name,
             category_id: self.category_id,
             status: self.status.unwrap_or_default(),
+            is_listed: self.is_listed.unwrap_or(true),
         };
         Ok((pet, self.fields))
     }
@@ -167,6 +169,19 @@ fn field_values<'a, T: FromIterator<(String, FieldValue)>>(
         .collect()
 }
 
+/// Adds the member that an older representation of an animal does not have.
+///
+/// `{"id":1,"photos":[]}` becomes `{"id":1,"photos":[],"listed":true}`.
+pub fn complete_store_pet(pet: &mut String) {
+    // The member is the last one, so no value of the animal can look like it.
+    let is_complete = [true, false]
+        .iter()
+        .any(|is_listed| pet.ends_with(&format!("],\"listed\":{is_listed}}}")));
+    if !is_complete && pet.pop().is_some() {
+        pet.push_str(",\"listed\":true}");
+    }
+}
+
 /// Reads an animal in an export, without its photos, and the number of its photos, because a file has only their
 /// URLs.
 pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
@@ -182,6 +197,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         "withdrawn",
         "fields",
         "photos",
+        "listed",
     ];
     let members = Members::parse(object, "The animal", &names)?;
     let pet = StorePet {
@@ -189,6 +205,8 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         name: members.required("name")?,
         category_id: members.required("categoryId")?,
         status: members.required("status")?,
+        // An older file does not have it.
+        is_listed: members.optional("listed")?.unwrap_or(true),
         version: members.required::<Version>("version")?.0,
         created_at: members.nullable("createdAt")?,
         updated_at: members.nullable("updatedAt")?,
@@ -251,5 +269,6 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     );
     object.raw_or_null("fields", Some(pet.fields.as_json()));
     write_photos(object.name("photos"), pet.id, &pet.photos);
+    object.put("listed", &pet.is_listed);
     object.end();
 }

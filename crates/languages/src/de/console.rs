@@ -397,6 +397,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // The list of animals, and its bar.
+    on_website: "Auf der Website",
+    not_on_website: "Noch nicht auf der Website",
+    listing_invalid: "Schreiben Sie ja oder nein.",
+    website_hint: "Zum Beispiel in Quarantäne oder während der Fundfrist. Bis dahin sieht nur das Team das Tier.",
+    website_more: "Website\u{a0}…",
+    put_on_website: "Auf die Website stellen",
+    take_off_website: "Von der Website nehmen",
     any_status: "Im Bestand",
     also_sold: "Im Bestand oder verkauft",
     filter: "Filtern",
@@ -745,6 +752,8 @@ pub(crate) static TEXTS: Texts = Texts {
     withdraw_animals: |count, why| {
         format!("Abgang für {} eintragen ({})?", animals(count), reason(why))
     },
+    list_animals: |count| format!("{} auf die Website stellen?", animals(count)),
+    unlist_animals: |count| format!("{} von der Website nehmen?", animals(count)),
 
     // Pasted lines.
     no_heading: "Die Zeile hat mehr Zellen, als es Spalten gibt.",

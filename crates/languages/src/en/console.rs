@@ -384,6 +384,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // The list of animals, and its bar.
+    on_website: "On the website",
+    not_on_website: "Not on the website yet",
+    listing_invalid: "Write yes or no.",
+    website_hint: "For example in quarantine, or while an owner may still come forward. Until then, only the staff see the animal.",
+    website_more: "Website…",
+    put_on_website: "Put on the website",
+    take_off_website: "Take off the website",
     any_status: "In the store",
     also_sold: "In the store or sold",
     filter: "Filter",
@@ -726,6 +733,8 @@ pub(crate) static TEXTS: Texts = Texts {
             reason(why).to_lowercase()
         )
     },
+    list_animals: |count| format!("Put {} on the website?", animals(count)),
+    unlist_animals: |count| format!("Take {} off the website?", animals(count)),
 
     // Pasted lines.
     no_heading: "It has more cells than there are columns.",

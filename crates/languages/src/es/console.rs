@@ -387,6 +387,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // The list of animals, and its bar.
+    on_website: "En el sitio web",
+    not_on_website: "Todavía no está en el sitio web",
+    listing_invalid: "Escriba sí o no.",
+    website_hint: "Por ejemplo, en cuarentena o mientras su dueño pueda reclamarlo. Hasta entonces, solo el equipo ve al animal.",
+    website_more: "Sitio web…",
+    put_on_website: "Publicar en el sitio web",
+    take_off_website: "Retirar del sitio web",
     any_status: "Actuales",
     also_sold: "Actuales o vendidos",
     filter: "Filtrar",
@@ -736,6 +743,8 @@ pub(crate) static TEXTS: Texts = Texts {
             reason(why).to_lowercase()
         )
     },
+    list_animals: |count| format!("¿Publicar {} en el sitio web?", animals(count)),
+    unlist_animals: |count| format!("¿Retirar {} del sitio web?", animals(count)),
 
     // Pasted lines.
     no_heading: "Hay más celdas que columnas.",

@@ -398,6 +398,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // The list of animals, and its bar.
+    on_website: "Sur le site",
+    not_on_website: "Pas encore sur le site",
+    listing_invalid: "Écrivez oui ou non.",
+    website_hint: "Par exemple en quarantaine ou pendant le délai de garde légal. D’ici là, seule l’équipe voit l’animal.",
+    website_more: "Site web…",
+    put_on_website: "Publier sur le site",
+    take_off_website: "Retirer du site",
     any_status: "Présents",
     also_sold: "Présents ou vendus",
     filter: "Filtrer",
@@ -765,6 +772,8 @@ pub(crate) static TEXTS: Texts = Texts {
             reason(why).to_lowercase()
         )
     },
+    list_animals: |count| format!("Publier {} sur le site\u{a0}?", animals(count)),
+    unlist_animals: |count| format!("Retirer {} du site\u{a0}?", animals(count)),
 
     // Pasted lines.
     no_heading: "La ligne a plus de cellules qu’il n’y a de colonnes.",

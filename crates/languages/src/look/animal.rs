@@ -274,6 +274,7 @@ mod tests {
             name,
             category_id: 1,
             status: PetStatus::Available,
+            is_listed: true,
         };
         let pet = StorePet::new(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
         let fields = FieldSet::default();

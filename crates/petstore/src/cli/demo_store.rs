@@ -347,6 +347,7 @@ impl Filling<'_> {
             name: PetName::new(name.clone()).context("the name of an animal")?,
             category_id: facts.category,
             status: PetStatus::Available,
+            is_listed: true,
         };
         let photos = photo.into_iter().collect();
         Ok(Command::AddPet(pet, fields.into_iter().collect(), photos))

@@ -8,10 +8,10 @@ use super::{
 };
 
 /// Everything that a store area can have, as `petstore export --all` writes it.
-const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryId":-7,"status":"available","version":1,"createdAt":null,"updatedAt":null,"orderId":null,"withdrawn":null,"fields":{},"photos":[]}}
-{"pet":{"id":5,"name":"","categoryId":1,"status":"pending","version":4,"createdAt":"2026-11-20T08:00:00.123Z","updatedAt":"2026-11-21T08:00:00.000Z","orderId":9,"withdrawn":null,"fields":{"microchip":"1"},"photos":[]}}
-{"pet":{"id":6,"name":"Rex","categoryId":1,"status":"sold","version":2,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":null,"fields":{},"photos":[]}}
-{"pet":{"id":8,"name":"Zoe","categoryId":1,"status":"sold","version":3,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":{"at":"2026-11-21T08:00:00.000Z","reason":"died","note":"old"},"fields":{"microchip":"1"},"photos":[]}}
+const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryId":-7,"status":"available","version":1,"createdAt":null,"updatedAt":null,"orderId":null,"withdrawn":null,"fields":{},"photos":[],"listed":true}}
+{"pet":{"id":5,"name":"","categoryId":1,"status":"pending","version":4,"createdAt":"2026-11-20T08:00:00.123Z","updatedAt":"2026-11-21T08:00:00.000Z","orderId":9,"withdrawn":null,"fields":{"microchip":"1"},"photos":[],"listed":true}}
+{"pet":{"id":6,"name":"Rex","categoryId":1,"status":"sold","version":2,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":null,"fields":{},"photos":[],"listed":false}}
+{"pet":{"id":8,"name":"Zoe","categoryId":1,"status":"sold","version":3,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":{"at":"2026-11-21T08:00:00.000Z","reason":"died","note":"old"},"fields":{"microchip":"1"},"photos":[],"listed":false}}
 {"order":{"id":2,"petId":6,"status":"completed","reference":"R-1","note":null,"reason":null,"expiresAt":null,"createdAt":"2026-11-21T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":1,"price":null,"contact":null,"holds":true}}
 {"order":{"id":4,"petId":8,"status":"completed","reference":null,"note":"n","reason":null,"expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":"249.00","contact":null,"holds":false}}
 {"order":{"id":7,"petId":5,"status":"cancelled","reference":null,"note":null,"reason":"ill","expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":null,"contact":null,"holds":false}}

@@ -49,7 +49,7 @@ fn unknown_columns_are_listed_with_the_closest_names() {
             .trim_end()
             .to_owned()
     };
-    let rest = "; petstore reads name, categoryId, status, id, species, breed, sex, born, colour, size, \
+    let rest = "; petstore reads name, categoryId, status, id, listed, species, breed, sex, born, colour, size, \
                 description, price, microchip, category. Name each column with --map 'HEADING=NAME', or leave them out with --ignore-unknown-columns";
     assert_eq!(
         rejected(FILE, &[]),
@@ -62,7 +62,7 @@ fn unknown_columns_are_listed_with_the_closest_names() {
     assert_eq!(
         rejected("name,Chip,categoryId\n", &["--map", "Chip=chip"]),
         "--map names \"chip\", which is no field of the store; names: name, categoryId, status, id, \
-         species, breed, sex, born, colour, size, description, price, microchip, \
+         listed, species, breed, sex, born, colour, size, description, price, microchip, \
          category"
     );
     // Words that share a few letters are not suggested.
@@ -102,7 +102,7 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
         ),
         (
             &["animals.csv", "--map", "Name"],
-            "status, id, and those of the store's fields",
+            "status, id, listed, and those of the store's fields",
         ),
         (
             &["animals.csv", "--map", "A=name", "--map", "B=Name"],

@@ -416,3 +416,60 @@ fn a_heading_that_can_be_two_columns_is_rejected() {
         run(here.path(), &[&import[..], &["--map", &map]].concat()).expect_success();
     }
 }
+
+/// The animals of an export of everything that are not on the website.
+fn unlisted(here: &Path, database: &str) -> Vec<String> {
+    let exported = run(here, &["export", "--all", "--database", database]).expect_success();
+    let lines = exported.stdout.lines();
+    let lines = lines.filter(|line| line.contains(r#""listed":false"#));
+    lines
+        .map(|line| line.split('"').nth(9).unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_file_says_which_animals_are_not_on_the_website_yet() {
+    for backend in BACKENDS {
+        let here = directory();
+        let database = fresh(backend, "petstore").await;
+        // With values and without, because stores add these in another way.
+        let csv =
+            "name,categoryId,listed,breed\nBo,1,,\nLuna,1,no,Siamese\nMax,1,FALSE,\nRex,1,yes,\n";
+        fs::write(here.path().join("a.csv"), csv).unwrap();
+        let german = "Name;Kategorie;Auf der Website\nMia;1;Noch nicht auf der Website\nLeo;1;ja\n";
+        fs::write(here.path().join("b.csv"), german).unwrap();
+        let ndjson = "{\"name\":\"Zoe\",\"categoryId\":2,\"listed\":false}\n\
+            {\"name\":\"Ada\",\"categoryId\":2,\"listed\":true}\n";
+        fs::write(here.path().join("c.ndjson"), ndjson).unwrap();
+        fs::write(
+            here.path().join("categories.ndjson"),
+            "{\"category\":{\"id\":1,\"label\":\"Dogs\",\"version\":1}}\n",
+        )
+        .unwrap();
+        let category = ["import", "categories.ndjson", "--keep-ids", "--create"];
+        run(
+            here.path(),
+            &[&category[..], &["--database", &database]].concat(),
+        )
+        .expect_success();
+        for file in ["a.csv", "b.csv", "c.ndjson"] {
+            run(here.path(), &["import", file, "--database", &database]).expect_success();
+        }
+        let names = unlisted(here.path(), &database);
+        assert_eq!(names, ["Luna", "Max", "Mia", "Zoe"], "{backend}");
+
+        for (file, line, reason) in [
+            ("x.csv", "name,categoryId,listed\nBo,1,perhaps\n", "perhaps"),
+            (
+                "x.ndjson",
+                "{\"name\":\"Bo\",\"categoryId\":1,\"listed\":null}\n",
+                "null",
+            ),
+        ] {
+            fs::write(here.path().join(file), line).unwrap();
+            let done = run(here.path(), &["import", file, "--database", &database]);
+            let expected = format!("listed must be true or false, but was \"{reason}\"");
+            assert!(done.stderr.contains(&expected), "{done:?}");
+        }
+    }
+}

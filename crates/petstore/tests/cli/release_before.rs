@@ -239,6 +239,7 @@ fn remember(pet: i64, retry: &str, bytes: fn(&str) -> String) -> String {
         name,
         category_id: 1,
         status: PetStatus::Available,
+        is_listed: true,
     };
     let digits = fingerprint(&frank)
         .map(|byte| format!("{byte:02x}"))

@@ -31,6 +31,7 @@ pub(crate) fn pet(name: &str) -> NewPet {
         name,
         category_id: 1,
         status: PetStatus::Available,
+        is_listed: true,
     }
 }
 

@@ -255,6 +255,7 @@ impl World {
             name,
             category_id,
             status: status.parse().unwrap(),
+            is_listed: true,
         };
         let present = PresentState {
             next_pet: PetId::new(id),

@@ -32,13 +32,16 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets].map(search),
     on_offer: [
-        list_on_offer("<", "DESC NULLS LAST"),
-        list_on_offer(">", "NULLS FIRST"),
+        list_on_offer("id < $1", "DESC NULLS LAST"),
+        list_on_offer("id > $1", "NULLS FIRST"),
     ],
-    count_on_offer: "SELECT count(*) FROM (
-            SELECT FROM pets WHERE status IN ('available', 'pending') LIMIT $1
-        ) AS counted"
-        .to_owned(),
+    count_on_offer: count_on_offer(""),
+    in_window: [
+        list_on_offer("id < $1 AND listed", "DESC NULLS LAST"),
+        list_on_offer("id > $1 AND listed", "NULLS FIRST"),
+    ],
+    // The index of statuses has no other column, so this reads only indexes.
+    count_in_window: count_on_offer(" AND id NOT IN (SELECT id FROM pets WHERE NOT listed)"),
     orders: Plans::orders(list_orders),
     due: Plans::due("orders"),
     reservations: Plans::reservations("orders"),
@@ -81,21 +84,31 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
 fn search(table: Table) -> Search {
     let columns = table.selected_columns();
     let page = format!("(SELECT {columns} FROM {table} WHERE {{}}) AS page");
-    Search::new(table, &format!("SELECT page.*, {OPEN_ORDER} FROM {page}"))
+    let select = format!("SELECT page.*, {OPEN_ORDER} FROM {page}");
+    Search::new(table, &select, table.as_str())
 }
 
 /// Returns the statement for a page of the animals on offer: those that are available or pending.
-fn list_on_offer(operator: &str, order: &str) -> String {
+fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
     let range = |status: PetStatus| {
         format!(
-            "(SELECT {columns} FROM pets WHERE status = '{status}' AND id {operator} $1
+            "(SELECT {columns} FROM pets WHERE status = '{status}' AND {condition}
                 ORDER BY id {order} LIMIT 101)"
         )
     };
     let available = range(PetStatus::Available);
     let pending = range(PetStatus::Pending);
     format!("SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2")
+}
+
+/// Returns the statement that counts the animals on offer with this further condition, up to $1.
+fn count_on_offer(condition: &str) -> String {
+    format!(
+        "SELECT count(*) FROM (
+            SELECT FROM pets WHERE status IN ('available', 'pending'){condition} LIMIT $1
+        ) AS counted"
+    )
 }
 
 /// Returns the statement for a page of orders.

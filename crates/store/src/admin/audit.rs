@@ -164,7 +164,7 @@ fn read_act<R: Columns>(row: &R) -> Result<PositionedEntry, R::Error> {
 pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
     let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::from_type(kind, id))?;
-    let is_order = subject.kind == SubjectKind::Order;
+    let kind = subject.kind.value();
     Ok(JournalEntry {
         seq: row.value(0)?,
         at: row.time(1)?,
@@ -174,22 +174,24 @@ pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error>
         pet: row.value(5)?,
         actor: read_actor(row, 6)?,
         request_id: read_text(row, 9)?,
-        before: read_representation(row, 10, is_order)?,
-        after: read_representation(row, 11, is_order)?,
+        before: read_representation(row, 10, kind)?,
+        after: read_representation(row, 11, kind)?,
     })
 }
 
-/// Reads the representation in a column, if it has one.
+/// Reads the representation of a subject of this kind in a column, if it has one.
 fn read_representation<R: Columns>(
     row: &R,
     column: usize,
-    is_order: bool,
+    kind: Option<SubjectKind>,
 ) -> Result<Option<Box<str>>, R::Error> {
     let Some(mut representation) = read_text::<R, String>(row, column)? else {
         return Ok(None);
     };
-    if is_order {
-        complete_order(&mut representation);
+    match kind {
+        Some(SubjectKind::Order) => complete_order(&mut representation),
+        Some(SubjectKind::Pet) => json::complete_store_pet(&mut representation),
+        _ => {}
     }
     Ok(Some(representation.into()))
 }
@@ -238,5 +240,20 @@ mod tests {
             r#"{"id":1,"note":"{\"price\":\"1\"}","version":1,"price":null,"contact":null}"#;
         assert_eq!(complete(older), shown);
         assert_eq!(complete(shown), shown);
+    }
+
+    #[test]
+    fn an_animal_that_was_logged_before_it_could_be_off_the_website_is_on_it() {
+        let complete = |pet: &str| {
+            let mut pet = pet.to_owned();
+            json::complete_store_pet(&mut pet);
+            pet
+        };
+        let older = r#"{"id":1,"fields":{"listed":false},"photos":[]}"#;
+        let shown = r#"{"id":1,"fields":{"listed":false},"photos":[],"listed":true}"#;
+        assert_eq!(complete(older), shown);
+        assert_eq!(complete(shown), shown);
+        let unlisted = shown.replace("true}", "false}");
+        assert_eq!(complete(&unlisted), unlisted);
     }
 }

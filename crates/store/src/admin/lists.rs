@@ -81,7 +81,12 @@ Lists {
         limit: Limit,
         oldest_first: bool,
     ) -> (Vec<StorePet>, Option<PetId>) {
-        let query = OfferQuery { after, limit, newest_first: !oldest_first };
+        let query = OfferQuery {
+            after,
+            limit,
+            newest_first: !oldest_first,
+            is_for_window: false,
+        };
         let pets = read_page(
             self,
             Some(D::USUAL_PAGE),
@@ -208,14 +213,18 @@ Lists {
 }
 
 /// Counts the animals that are available or pending, up to `most`.
-pub(super) async fn count_on_offer<S: Sql>(
+async fn count_on_offer<S: Sql>(connection: &mut S, most: usize) -> Result<usize, S::Error> {
+    count_up_to(connection, &S::plans().count_on_offer, most).await
+}
+
+/// Counts animals with a statement of the plans, up to `most`.
+pub(super) async fn count_up_to<S: Sql>(
     connection: &mut S,
+    sql: &'static str,
     most: usize,
 ) -> Result<usize, S::Error> {
     let max_count = i64::try_from(most).unwrap_or(i64::MAX);
-    let count = connection
-        .number(&S::plans().count_on_offer, &[&max_count])
-        .await?;
+    let count = connection.number(sql, &[&max_count]).await?;
     Ok(usize::try_from(count).unwrap_or_default())
 }
 

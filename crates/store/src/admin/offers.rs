@@ -1,11 +1,11 @@
-//! The reads of the public, of the animals that are available or pending. These reads have a lane of their own, so
+//! The reads of the public, of the animals that are available or pending and that the window may show. These reads have a lane of their own, so
 //! strangers who search keep no member of the staff and no program waiting.
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
     PetId,
-    store_area::{PetQuery, StorePet},
+    store_area::{PetQuery, PhotoId, StorePet},
 };
 
 use super::{
@@ -36,6 +36,10 @@ macro_rules! returns {
 }
 pub use returns;
 
+const IS_UNLISTED_PHOTO: &str = "SELECT EXISTS (SELECT 1 FROM photos WHERE id = $1 AND (
+        EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND NOT listed)
+        OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = pet_id AND NOT listed)))";
+
 /// A change by which an animal became available again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Return {
@@ -57,16 +61,17 @@ Offers {
         self.read((), |connection, ()| read_public_version(connection).boxed()).await
     }
 
-    /// Reads a page of the animals that are available or pending, without their orders. Returns the last identifier if
-    /// more follow.
+    /// Reads a page of the animals that are available or pending and that the window may show, without their orders.
+    /// Returns the last identifier if more follow.
     async fn list_offers(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
-            return self.search(SlowRead::Offers, query.clone(), search::find_page).await;
+            return self.search(SlowRead::Offers, in_window(query.clone()), search::find_page).await;
         }
         let offer_query = OfferQuery {
             after: query.after,
             limit: query.limit,
             newest_first: query.newest_first,
+            is_for_window: true,
         };
         let pets = read_page(
             self,
@@ -78,13 +83,18 @@ Offers {
         Ok(query.limit.page(pets.await?, |pet| pet.id))
     }
 
-    /// Counts for each query the available or pending animals that it finds, up to `most`. All counts are of one
-    /// moment.
+    /// Counts for each query the animals that it finds and that [`Offers::list_offers`] lists, up to `most`. All counts
+    /// are of one moment.
     async fn count_offers(&self, queries: Vec<PetQuery>, most: usize) -> Vec<usize> {
         self.search(SlowRead::Offers, (queries, most), |connection, (queries, most)| {
             count_each(connection, queries, *most).boxed()
         })
         .await
+    }
+
+    /// Whether an animal that the window may not show has this photo. The animal can be withdrawn.
+    async fn is_unlisted_photo(&self, id: PhotoId) -> bool {
+        self.read(id.to_string(), |connection, id| is_unlisted_photo(connection, id).boxed()).await
     }
 
     /// Reads the changes by which animals became available again, among the newest `changes` of the log: the newest
@@ -98,6 +108,20 @@ Offers {
         .await
     }
 }
+}
+
+/// Limits a query to the animals that the window may show.
+fn in_window(query: PetQuery) -> PetQuery {
+    PetQuery {
+        is_listed: Some(true),
+        ..query
+    }
+}
+
+/// Whether an animal that the window may not show has a photo. See [`Offers::is_unlisted_photo`].
+async fn is_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<bool, S::Error> {
+    let row = connection.only_row(IS_UNLISTED_PHOTO, &[&id]).await?;
+    row.value(0)
 }
 
 /// Reads the version of what the public sees: the epoch of the log in 16 bytes, and four numbers in 8 bytes each.
@@ -125,9 +149,9 @@ async fn count_each<S: Sql>(
     let mut counts = Vec::with_capacity(queries.len());
     for query in queries {
         let count = if query.is_search() {
-            search::count_up_to(connection, query, most).await?
+            search::count_up_to(connection, &in_window(query.clone()), most).await?
         } else {
-            lists::count_on_offer(connection, most).await?
+            lists::count_up_to(connection, &S::plans().count_in_window, most).await?
         };
         counts.push(count);
     }

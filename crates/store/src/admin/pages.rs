@@ -128,6 +128,8 @@ pub(super) struct OfferQuery {
     pub(super) after: Option<PetId>,
     pub(super) limit: Limit,
     pub(super) newest_first: bool,
+    /// Whether the page has only the animals that the window may show.
+    pub(super) is_for_window: bool,
 }
 
 /// Reads the animals of a page that are available or pending, without their orders, and one more if more follow.
@@ -139,7 +141,12 @@ pub(super) async fn read_offers<S: Sql>(
 ) -> Result<Option<Vec<StorePet>>, S::Error> {
     let start = page_start(query.after.map(PetId::get), query.newest_first);
     let values: Parameters<'_> = &[&start, &rows_to_read(query.limit)];
-    let [newest_first_sql, oldest_first_sql] = &S::plans().on_offer;
+    let plans = S::plans();
+    let [newest_first_sql, oldest_first_sql] = if query.is_for_window {
+        &plans.in_window
+    } else {
+        &plans.on_offer
+    };
     let sql = if query.newest_first {
         newest_first_sql
     } else {

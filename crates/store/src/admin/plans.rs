@@ -23,6 +23,10 @@ pub struct Plans {
     pub on_offer: [String; 2],
     /// Counts the animals that are available or pending, up to $1.
     pub count_on_offer: String,
+    /// See [`Self::on_offer`], for the animals that the window may show.
+    pub in_window: [String; 2],
+    /// See [`Self::count_on_offer`], for the animals that the window may show.
+    pub count_in_window: String,
     /// Select the orders behind $1, at most $2, with each [`OrderFilter`]: the oldest first, and the newest
     /// first.
     pub orders: [[String; 2]; OrderFilter::ALL.len()],
@@ -104,6 +108,16 @@ impl Plans {
         &self.pets[usize::from(query.is_withdrawn)][statuses][usize::from(query.newest_first)]
     }
 
+    /// Returns the statements for the table that has the animals of a query.
+    pub(super) fn search_in(&self, query: &PetQuery) -> &Search {
+        let [in_catalogue, withdrawn] = &self.search;
+        if query.is_withdrawn {
+            withdrawn
+        } else {
+            in_catalogue
+        }
+    }
+
     /// Makes the lists of orders. `select_page` makes a statement for a filter, and for whether the newest come
     /// first.
     pub fn orders(
@@ -155,12 +169,15 @@ pub struct Search {
     /// Select the next [`MAX_UNMERGED_PER_READ`] animals that are not merged, in this table or not: with a higher
     /// identifier than $1, and with a lower one.
     pub(super) unmerged: [String; 2],
+    /// Selects the animals from $1 on and before $2 that the window may not show.
+    pub(super) unlisted: String,
 }
 
 impl Search {
     /// Makes the statements for a table. `select` selects the columns of animals, each with its open order, where the
-    /// condition in the place of `{}` is true.
-    pub fn new(table: Table, select: &str) -> Self {
+    /// condition in the place of `{}` is true. `unlisted_pets` is the table, and a hint for its index of the animals that
+    /// the window may not show.
+    pub fn new(table: Table, select: &str, unlisted_pets: &str) -> Self {
         let ids: Vec<_> = (1..=MAX_PETS_ON_PAGE)
             .map(|number| format!("${number}"))
             .collect();
@@ -171,6 +188,9 @@ impl Search {
                 select_unmerged(table, &ASCENDING),
                 select_unmerged(table, &DESCENDING),
             ],
+            unlisted: format!(
+                "SELECT id FROM {unlisted_pets} WHERE NOT listed AND id >= $1 AND id < $2"
+            ),
         }
     }
 }
@@ -207,7 +227,7 @@ fn select_unmerged(table: Table, order: &UnmergedOrder) -> String {
         is_new,
     } = order;
     format!(
-        "SELECT unmerged.id, status, category_id, name, fields FROM (
+        "SELECT unmerged.id, status, category_id, name, fields, listed FROM (
             SELECT id FROM (
                 SELECT * FROM (SELECT DISTINCT pet_id AS id FROM value_changes
                     WHERE pet_id {comparison} $1 ORDER BY pet_id {direction}

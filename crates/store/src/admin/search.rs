@@ -18,7 +18,7 @@ use roaring::RoaringTreemap;
 
 use super::{
     Parameter, Sql, SqlFuture, fields,
-    plans::{MAX_PETS_ON_PAGE, MAX_UNMERGED_PER_READ, Search},
+    plans::{MAX_PETS_ON_PAGE, MAX_UNMERGED_PER_READ},
     search_blocks::MergedSearch,
     word_blocks::{BLOCK_BITS, Blocks, block_of, pet_in_block},
 };
@@ -68,16 +68,6 @@ pub(super) async fn count_up_to<S: Sql>(
     Ok(find_first(connection, query, most).await?.len())
 }
 
-/// Returns the statements for the table that has the animals of a query.
-fn statements<S: Sql>(query: &PetQuery) -> &'static Search {
-    let [in_catalogue, withdrawn] = &S::plans().search;
-    if query.is_withdrawn {
-        withdrawn
-    } else {
-        in_catalogue
-    }
-}
-
 /// Reads the animals with these identifiers, in the order of the query. There are at most [`MAX_PETS_ON_PAGE`].
 async fn read_pets<S: Sql>(
     connection: &mut S,
@@ -93,7 +83,7 @@ async fn read_pets<S: Sql>(
         .collect();
     let values: Vec<&dyn Parameter> = padded_ids.iter().map(|id| id as _).collect();
     let rows = connection
-        .rows(&statements::<S>(query).pets, &values)
+        .rows(&S::plans().search_in(query).pets, &values)
         .await?;
 
     let mut pets = Vec::with_capacity(rows.len());
@@ -201,7 +191,7 @@ async fn find_unmerged<S: Sql>(
     order: SearchOrder,
     max_count: usize,
 ) -> Result<UnmergedPets, S::Error> {
-    let [ascending_sql, descending_sql] = &statements::<S>(query).unmerged;
+    let [ascending_sql, descending_sql] = &S::plans().search_in(query).unmerged;
     let sql = if order.is_descending {
         descending_sql
     } else {
@@ -247,7 +237,9 @@ fn is_match<R: Columns>(
     } else {
         FieldValues::NONE
     };
-    if !query.matches(status, category_id, &name, &values) {
+    if !query.matches(status, category_id, &name, &values)
+        || !query.matches_listing(Cell::read(row, 5)?)
+    {
         return Ok(false);
     }
     let Some(sought) = sought else {

@@ -12,7 +12,7 @@ use super::{
     Parameter, Sql, Values,
     search_sets::{read_pets, set_of_category, set_of_status, set_of_value},
     values,
-    word_blocks::{Blocks, WordRange, block_of, low_bits},
+    word_blocks::{Blocks, WordRange, block_of, low_bits, pet_in_block},
 };
 use crate::columns::Columns;
 
@@ -111,6 +111,14 @@ impl<'q> MergedSearch<'q> {
         blocks: Range<i64>,
     ) -> Result<Blocks, S::Error> {
         let mut pets = self.pets_in_sets(connection, &blocks).await?;
+        if let Some(is_listed) = self.query.is_listed {
+            let unlisted_pets = self.unlisted_pets(connection, &blocks).await?;
+            if is_listed {
+                subtract(&mut pets, &unlisted_pets);
+            } else {
+                intersect(&mut pets, &unlisted_pets);
+            }
+        }
         if let Some(prefix) = self.query.prefix() {
             let blocks = block_numbers(&pets);
             let named_pets = pets_with_prefix(connection, prefix, &blocks, str::is_empty).await?;
@@ -146,6 +154,25 @@ impl<'q> MergedSearch<'q> {
         let mut pets = union_of_sets::<S>(status_results)?;
         for result in results {
             intersect(&mut pets, &union_of_sets::<S>([result])?);
+        }
+        Ok(pets)
+    }
+
+    /// Finds the animals in these blocks that the window may not show. No set has them, because they are few, and because
+    /// they must leave the window at once.
+    async fn unlisted_pets<S: Sql>(
+        &self,
+        connection: &mut S,
+        blocks: &Range<i64>,
+    ) -> Result<Blocks, S::Error> {
+        let sql = &S::plans().search_in(self.query).unlisted;
+        let first = pet_in_block(blocks.start, 0);
+        let end = pet_in_block(blocks.end, 0);
+        let mut pets = Blocks::new();
+        for row in connection.rows(sql, &[&first, &end]).await? {
+            let id: i64 = row.value(0)?;
+            let block_pets = pets.entry(block_of(id)).or_default();
+            block_pets.insert(low_bits(id).into());
         }
         Ok(pets)
     }
@@ -322,6 +349,16 @@ fn intersect(pets: &mut Blocks, other_pets: &Blocks) {
         *lows &= other_lows;
         !lows.is_empty()
     });
+}
+
+/// Removes the animals that are among `other_pets`.
+fn subtract(pets: &mut Blocks, other_pets: &Blocks) {
+    for (block, other_lows) in other_pets {
+        if let Some(lows) = pets.get_mut(block) {
+            *lows -= other_lows;
+        }
+    }
+    pets.retain(|_, lows| !lows.is_empty());
 }
 
 fn block_numbers(pets: &Blocks) -> Vec<i64> {

@@ -61,6 +61,11 @@ macro_rules! area_suite {
             values_of_a_field_that_gets_another_kind_are_not_mixed_up,
             the_store_knows_which_files_photos_need,
             a_file_is_due_a_day_after_it_was_seen_without_a_photo,
+            an_animal_off_the_website_is_in_no_list_count_or_search_of_the_public,
+            the_switch_takes_an_animal_off_the_website_at_once_and_back,
+            an_animal_stays_off_the_website_through_orders_and_a_withdrawal,
+            a_photo_is_for_the_public_unless_its_animal_is_off_the_website,
+            pages_are_full_although_many_animals_are_off_the_website,
             the_times_of_any_clock_are_stored_listed_and_changed_again,
             each_kind_of_act_is_reverted_once_and_not_again,
             each_end_of_an_order_is_reverted_with_its_animal,
@@ -81,7 +86,8 @@ macro_rules! area_suite {
     };
 }
 pub(crate) use crate::{
-    area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_offers::*,
-    area_orders::*, area_photos::*, area_requests::*, area_reverts::*, area_words::*, times::*,
+    area_commands::*, area_field_search::*, area_fields::*, area_listed::*, area_lists::*,
+    area_offers::*, area_orders::*, area_photos::*, area_requests::*, area_reverts::*,
+    area_words::*, times::*,
 };
 pub(crate) use area_suite;

@@ -115,7 +115,7 @@ pub(crate) async fn each_change_of_an_animal_leaves_its_row(store: AnyStore) {
     let added = json!({
         "id": 1, "name": "Zoë \"\u{1}", "categoryId": 7, "status": "available", "version": 1,
         "createdAt": "1970-01-01T00:00:00.000Z", "updatedAt": "1970-01-01T00:00:00.000Z",
-        "orderId": null, "withdrawn": null, "fields": {}, "photos": [],
+        "orderId": null, "withdrawn": null, "fields": {}, "photos": [], "listed": true,
     });
     let first = log(&store).await.remove(0);
     assert_eq!(first.kind, ChangeType::PetAdded);

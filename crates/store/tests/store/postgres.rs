@@ -45,6 +45,7 @@ pub(crate) fn sold() -> NewPet {
         name: PetName::new("Frank".to_owned()).unwrap(),
         category_id: 1,
         status: Sold,
+        is_listed: true,
     }
 }
 

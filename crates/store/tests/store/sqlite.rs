@@ -38,6 +38,7 @@ pub(crate) fn sold() -> NewPet {
         name: PetName::new("Frank".to_owned()).unwrap(),
         category_id: 1,
         status: Sold,
+        is_listed: true,
     }
 }
 
@@ -297,7 +298,7 @@ async fn the_file_has_durable_settings_and_our_application_id() {
             .unwrap()
     };
     assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
-    assert_eq!(pragma("user_version"), "Integer(39)");
+    assert_eq!(pragma("user_version"), "Integer(40)");
     assert_eq!(pragma("application_id"), "Integer(1885697139)");
     assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
 }

@@ -11,6 +11,7 @@ mod area_check;
 mod area_commands;
 mod area_field_search;
 mod area_fields;
+mod area_listed;
 mod area_lists;
 mod area_offers;
 mod area_orders;

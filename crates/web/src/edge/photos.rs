@@ -14,7 +14,7 @@ use petstore_domain::{
     store_area::{Logo, PhotoFile, PhotoSize},
 };
 use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader, Piece};
-use petstore_store::Cause;
+use petstore_store::{Cause, StoreReader};
 
 use super::{
     ApiError, Body, Reader, Reservation, Response, ResponseMemory, etag, held_by, response,
@@ -25,6 +25,35 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 
 /// The caching of a file that stands for another one until the other one is made.
 const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
+
+/// Whether an animal that the window may not show has the photo with a file of this name.
+pub async fn is_unlisted(store: &StoreReader, name: &str) -> Result<bool, ApiError> {
+    let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
+    Ok(store.is_unlisted_photo(file.id).await?)
+}
+
+/// Fails for a photo that [`is_unlisted`] as for a file that does not exist, because strangers may not see the photo.
+pub async fn refuse_unlisted(store: &StoreReader, name: &str) -> Result<(), ApiError> {
+    if is_unlisted(store, name).await? {
+        return Err(ApiError::no_such_path());
+    }
+    Ok(())
+}
+
+/// Keeps a response out of the caches that several people share.
+///
+/// `public, max-age=300` becomes `private, max-age=300`.
+pub fn make_private(response: &mut Response) {
+    let headers = response.headers_mut();
+    let directives = headers
+        .get(header::CACHE_CONTROL)
+        .and_then(|value| value.to_str().ok()?.strip_prefix("public"));
+    if let Some(directives) = directives
+        && let Ok(value) = HeaderValue::try_from(format!("private{directives}"))
+    {
+        headers.insert(header::CACHE_CONTROL, value);
+    }
+}
 
 /// Responds to `GET /photos/{name}`. A large file is read while the client reads the response.
 pub async fn respond(

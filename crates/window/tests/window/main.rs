@@ -15,6 +15,7 @@ mod hostile;
 mod languages;
 mod leaks;
 mod list;
+mod listed;
 mod photos;
 mod profile;
 mod search;

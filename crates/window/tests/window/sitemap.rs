@@ -71,6 +71,7 @@ async fn beyond_50_000_addresses_there_is_an_index_whose_sitemaps_have_each_anim
                 name,
                 category_id: 1,
                 status: PetStatus::Available,
+                is_listed: true,
             };
             load.add_pet(None, &pet, &FieldValues::NONE).unwrap();
         }

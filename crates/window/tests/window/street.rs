@@ -219,6 +219,7 @@ impl Street {
             name,
             category_id: 1,
             status,
+            is_listed: true,
         };
         let add = Command::AddPet(pet, values.collect::<FieldPatch>(), Vec::new());
         // Now, because animals of the past have a day of birth.
@@ -367,6 +368,15 @@ impl Street {
             },
         )
         .await;
+    }
+
+    /// Puts an animal on the website, or takes it off.
+    pub(crate) async fn list(&self, id: i64, is_listed: bool) {
+        let patch = petstore_domain::store_area::PetPatch {
+            is_listed: Some(is_listed),
+            ..petstore_domain::store_area::PetPatch::default()
+        };
+        self.patch(id, patch).await;
     }
 
     pub(crate) async fn get(&self, path: &str) -> Seen {

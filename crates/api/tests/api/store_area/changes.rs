@@ -244,6 +244,7 @@ async fn a_change_that_another_process_makes_ends_the_waiting() {
             name,
             category_id: 1,
             status: PetStatus::Available,
+            is_listed: true,
         };
         other
             .create_pet(new, store.server.act(), |_| unreachable!())

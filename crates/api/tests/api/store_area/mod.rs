@@ -11,6 +11,7 @@ mod expiry;
 mod field_search;
 mod fields;
 mod inventory;
+mod listed;
 mod logo;
 mod nul;
 mod orders;

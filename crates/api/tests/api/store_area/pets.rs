@@ -13,7 +13,7 @@ async fn an_animal_is_read_by_id_withdrawn_or_not() {
     let expected = json!({
         "id": id, "name": "Zoë", "categoryId": 1, "status": "available", "version": 1,
         "createdAt": "2026-12-01T12:00:00.000Z", "updatedAt": "2026-12-01T12:00:00.000Z",
-        "orderId": null, "withdrawn": null, "fields": {}, "photos": [],
+        "orderId": null, "withdrawn": null, "fields": {}, "photos": [], "listed": true,
     });
     let reply = store.get(&format!("/pets/{id}")).await;
     assert_eq!(reply.ok(), expected);

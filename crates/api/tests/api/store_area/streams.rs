@@ -99,6 +99,7 @@ impl Store {
                 name,
                 category_id: 1,
                 status: PetStatus::Available,
+                is_listed: true,
             };
             let server = &self.server;
             server

@@ -34,6 +34,7 @@ pub(super) fn animal(id: i64) -> Option<Pet> {
             name,
             category_id: -id.get(),
             status,
+            is_listed: true,
         }
         .with_id(id),
     )

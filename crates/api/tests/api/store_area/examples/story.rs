@@ -651,6 +651,7 @@ impl Shop<'_> {
                     name,
                     category_id: 1,
                     status: PetStatus::Available,
+                    is_listed: true,
                 };
                 load.add_pet(None, &pet, &FieldValues::NONE).unwrap();
             }
