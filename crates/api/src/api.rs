@@ -26,7 +26,7 @@ use super::{
     context::{Call, Context, Settings},
     contract::{Contract, create, deprecation, get, list},
     documents::Documents,
-    etag::{self, Tags},
+    etag::{self, EtagKey},
     routes::{self, Access, Operation, ROUTES, Run},
     store_area::StoreArea,
 };
@@ -65,7 +65,7 @@ impl Api {
         let base_url = settings.own_base_url();
         let context = Arc::new(Context {
             memory: edge.response_memory.clone(),
-            tags: Tags::new(app.store.etag_key()),
+            etag_key: EtagKey::new(app.store.etag_key()),
             base_path: base_url.map_or("/v1", BaseUrl::path).to_owned(),
             body_timeout: edge.body_timeout,
         });

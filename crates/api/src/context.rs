@@ -9,7 +9,7 @@ use petstore_app::{Caller, StoreOptions};
 use petstore_domain::{Deployment, rate_limit::MeterReading};
 use petstore_web::edge::{BaseUrl, ResponseMemory, UnreadBody};
 
-use super::etag::Tags;
+use super::etag::EtagKey;
 
 /// The settings that an operator can choose.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ impl Settings {
 /// The parts that the responses of all operations share.
 pub struct Context {
     pub memory: ResponseMemory,
-    pub tags: Tags,
+    pub etag_key: EtagKey,
     /// The path of the base address as clients see it, used in links.
     pub(crate) base_path: String,
     /// How long a client may take to send a body.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{
-        FieldDecision, FieldDefinition, FieldRefusal, FieldWish, Preconditions, decide_field,
+        FieldCommand, FieldDecision, FieldDefinition, FieldRefusal, Preconditions, decide_field,
     },
 };
 use petstore_store::{Store, StoreError, WriteOutcome};
@@ -26,7 +26,7 @@ impl Fields {
     /// looked at.
     pub async fn change(
         &self,
-        wish: &FieldWish,
+        command: &FieldCommand,
         preconditions: &Preconditions,
         context: WriteContext,
         respond: fn(&FieldDecision) -> StoredResponse,
@@ -38,7 +38,7 @@ impl Fields {
         }
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
-            let decision = match decide_field(wish, preconditions, &present) {
+            let decision = match decide_field(command, preconditions, &present) {
                 Ok(decision) => decision,
                 Err(refusal) => return Ok(Changed::Refused(refusal)),
             };
@@ -91,9 +91,9 @@ impl Fields {
             let mut changes = Vec::new();
             let mut acts = Vec::new();
             for field in fields {
-                let wish = FieldWish::Put(field.clone());
+                let command = FieldCommand::Put(field.clone());
                 let preconditions = Preconditions::version(field.version);
-                let decision = match decide_field(&wish, &preconditions, &present) {
+                let decision = match decide_field(&command, &preconditions, &present) {
                     Ok(decision) => decision,
                     Err(refusal) => return Ok(Changed::Refused(refusal)),
                 };

@@ -100,13 +100,14 @@ impl<'r> Desk<'r> {
         html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "." (owner) "-" (form) }; }
     }
 
-    /// Returns the circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the change is
+    /// Returns the context of a change that the member makes now. If the form has a [`KEY_FIELD`], the change is
     /// made once, however often the form is sent. With other values, it is another form.
     pub(super) fn context(&self) -> WriteContext {
         self.context_of(self.form_identity())
     }
 
-    /// Returns the circumstances of a change that is made once for this identity; without one, each time.
+    /// Returns the context of a change that is made once for this identity. Without an identity, each request makes the
+    /// change.
     pub(super) fn context_of(&self, identity: Option<FormIdentity>) -> WriteContext {
         let owner = self.session.member.id.into();
         let idempotency = identity.map(|identity| IdempotentRequest {

@@ -1,4 +1,4 @@
-//! The circumstances of a write.
+//! The context of a write.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::{IdempotentRequest, NamedActor};
 
-/// The circumstances of a write: its actor, its time, and its request. A store gets them with each act of an actor, so
-/// that it can record the act in the transaction that carries it out.
+/// The context of a write: its actor, its time, and its request. A store gets the context with each act of an actor, and
+/// records the act in the transaction that carries it out.
 #[derive(Debug, Clone)]
 pub struct WriteContext {
     pub actor: NamedActor,
@@ -19,7 +19,7 @@ pub struct WriteContext {
 }
 
 impl WriteContext {
-    /// Returns the circumstances of a write for which there is no request.
+    /// Returns the context of a write without a request.
     pub fn new(actor: impl Into<NamedActor>, now: Timestamp) -> Self {
         Self {
             actor: actor.into(),

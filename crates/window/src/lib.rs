@@ -42,7 +42,7 @@ use petstore_store::Cause;
 use petstore_web::{
     edge::{
         Account, ApiError, Edge, Facts, Interface, Origin, Reader, RequestBody, Response, Route,
-        RouteMatch, UnreadBody, cache::Cache, etag::Tags, find, http_status, photos,
+        RouteMatch, UnreadBody, cache::Cache, etag::EtagKey, find, http_status, photos,
         response::redirect,
     },
     server::Handler,
@@ -80,7 +80,7 @@ pub struct Window {
     edge: Arc<Edge>,
     shop: Arc<Shop>,
     layout: Layout,
-    tags: Tags,
+    etag_key: EtagKey,
     /// The time at which this process started.
     started_at: String,
     /// The pages of the list in each form.
@@ -125,7 +125,7 @@ impl Window {
         let embedded_policy = embedded_policy(&settings.embed);
         Self {
             edge,
-            tags: Tags::new(parts.store.etag_key()),
+            etag_key: EtagKey::new(parts.store.etag_key()),
             started_at: parts.clock.now().to_string(),
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(parts, settings)),
@@ -244,7 +244,7 @@ impl Window {
             self.started_at.as_bytes(),
             today.as_bytes(),
         ];
-        self.tags.tag(&parts.concat())
+        self.etag_key.etag(&parts.concat())
     }
 }
 

@@ -53,7 +53,7 @@ impl Window {
         }
 
         let page = self.render(visit, &page_request).await?;
-        let page = Arc::new(EncodedPage::new(page, self.tags));
+        let page = Arc::new(EncodedPage::new(page, self.etag_key));
         if page.may_be_cached() {
             let version = page_request.moment.version;
             page_request

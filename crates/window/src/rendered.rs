@@ -12,7 +12,7 @@ use petstore_web::edge::{
     Response,
     cache::MAX_CACHED,
     compression::{self, GZIP},
-    etag::{self, Tags},
+    etag::{self, EtagKey},
     response,
 };
 
@@ -60,10 +60,10 @@ pub(super) struct EncodedPage {
 
 impl EncodedPage {
     /// Computes the tags of a page.
-    pub(super) fn new(page: RenderedPage, tags: Tags) -> Self {
+    pub(super) fn new(page: RenderedPage, etag_key: EtagKey) -> Self {
         let weak_tag = match &page.link {
-            Some(link) => tags.tag(&[&page.body, link.as_bytes()].concat()),
-            None => tags.tag(&page.body),
+            Some(link) => etag_key.etag(&[&page.body, link.as_bytes()].concat()),
+            None => etag_key.etag(&page.body),
         };
         let digits = weak_tag
             .to_str()

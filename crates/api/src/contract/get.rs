@@ -43,7 +43,7 @@ pub(crate) async fn get(
         .await?
         .ok_or_else(not_found)?;
     let body = contract.http.memory.hold(wire::pet(pet.as_pet_ref()))?;
-    let tag = contract.http.tags.tag(&body);
+    let etag = contract.http.etag_key.etag(&body);
     let response = response::json(StatusCode::OK, body);
-    Ok(etag::respond(&request.headers, response, tag))
+    Ok(etag::respond(&request.headers, response, etag))
 }

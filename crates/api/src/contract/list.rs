@@ -57,18 +57,18 @@ async fn read(contract: &Contract, page_request: &PageRequest) -> Result<Rendere
         )
     });
     let body = contract.http.memory.hold(wire::end_array(pets))?;
-    let tags = contract.http.tags;
+    let etag_key = contract.http.etag_key;
     let page = body.clone();
     let is_last = next.is_none();
-    let tag = if body.len() <= MAX_LENGTH_ON_THREAD {
-        tags.page_tag(&page, is_last)
+    let etag = if body.len() <= MAX_LENGTH_ON_THREAD {
+        etag_key.page_etag(&page, is_last)
     } else {
-        let hashing = task::spawn_blocking(move || tags.page_tag(&page, is_last));
+        let hashing = task::spawn_blocking(move || etag_key.page_etag(&page, is_last));
         hashing
             .await
             .map_err(|error| ApiError::internal(Arc::new(error)))?
     };
-    Ok(RenderedPage { body, next, tag })
+    Ok(RenderedPage { body, next, etag })
 }
 
 /// Responds with a page, or with 304 if the client has it.
@@ -77,7 +77,7 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
     if let Some(next) = page.next {
         response.headers_mut().insert(header::LINK, next);
     }
-    etag::respond(&request.headers, response, page.tag)
+    etag::respond(&request.headers, response, page.etag)
 }
 
 /// Parses the query of a request.

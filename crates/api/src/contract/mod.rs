@@ -27,7 +27,7 @@ struct RenderedPage {
     body: Bytes,
     /// The link to the next page, if there is one.
     next: Option<HeaderValue>,
-    tag: HeaderValue,
+    etag: HeaderValue,
 }
 
 /// The parts that the operations of the contract share.

@@ -4,7 +4,7 @@ use hyper::StatusCode;
 use petstore_domain::{
     Problem, StoredResponse,
     store_area::{
-        FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldWish, Preconditions,
+        FieldCommand, FieldDecision, FieldDefinition, FieldName, FieldRefusal, Preconditions,
     },
 };
 use petstore_formats::json::{self, FieldInput};
@@ -40,22 +40,22 @@ pub(crate) async fn put_field(area: &StoreArea, call: Call<'_>) -> Result<Respon
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let members = write.members(FieldInput::NAMES)?;
     let field = json::read_field(name(&write), &members)?;
-    let wish = FieldWish::Put(field.ok_or_else(no_field)?);
-    execute(area, write, wish, preconditions).await
+    let command = FieldCommand::Put(field.ok_or_else(no_field)?);
+    execute(area, write, command, preconditions).await
 }
 
 /// `DELETE /v1/store/fields/{name}`.
 pub(crate) async fn delete_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let wish = FieldWish::Delete(name(&write).ok_or_else(no_field)?);
-    execute(area, write, wish, preconditions).await
+    let command = FieldCommand::Delete(name(&write).ok_or_else(no_field)?);
+    execute(area, write, command, preconditions).await
 }
 
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,
-    wish: FieldWish,
+    command: FieldCommand,
     preconditions: Preconditions,
 ) -> Result<Response, ApiError> {
     let context = write.context(area).await?;
@@ -63,7 +63,7 @@ async fn execute(
     let changed = area
         .app
         .fields
-        .change(&wish, &preconditions, context, response_to)
+        .change(&command, &preconditions, context, response_to)
         .await?;
     write.respond_to(area, changed, refusal_error)
 }

@@ -32,18 +32,18 @@ pub(super) async fn respond<T: Send + 'static>(
     element: Element<T>,
     next: Option<HeaderValue>,
 ) -> Result<Response, ApiError> {
-    let tags = area.http.tags;
+    let etag_key = area.http.etag_key;
     let is_last = next.is_none();
-    let (body, tag) = render(elements, element, move |body| {
-        let tag = tags.page_tag(&body, is_last);
-        (body, tag)
+    let (body, etag) = render(elements, element, move |body| {
+        let etag = etag_key.page_etag(&body, is_last);
+        (body, etag)
     })
     .await?;
     let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
     if let Some(next) = next {
         response.headers_mut().insert(header::LINK, next);
     }
-    Ok(etag::respond(&request.headers, response, tag))
+    Ok(etag::respond(&request.headers, response, etag))
 }
 
 /// Renders the elements as a JSON array, with which `finish` makes the result.

@@ -401,10 +401,10 @@ pub(crate) async fn inventory(
     let [] = query::parameters(request.uri.query(), [])?;
     let inventory = area.app.inventory.read().await?;
     let body = area.http.memory.hold(wire::inventory(&inventory))?;
-    let tag = area.http.tags.tag(&body);
+    let etag = area.http.etag_key.etag(&body);
     Ok(etag::respond(
         &request.headers,
         response::json(StatusCode::OK, body),
-        tag,
+        etag,
     ))
 }

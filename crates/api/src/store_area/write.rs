@@ -223,7 +223,7 @@ impl<'r> Write<'r> {
         Ok(self.respond_with(area, response))
     }
 
-    /// Returns the circumstances of the change.
+    /// Returns the context of the change.
     pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => {

@@ -1,4 +1,4 @@
-//! The claims that a token must have to count, and the claims about a person.
+//! The claims of a token: checks that the token is valid, and reads logout tokens.
 
 use std::slice;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Number, Value};
 
 use super::settings::{Failure, ProviderSettings};
 
-/// The accepted difference between the clocks of provider and service, in seconds.
+/// The accepted difference between the clocks of the provider and the service, in seconds.
 pub(super) const MAX_SKEW_SECONDS: i64 = 60;
 
-/// The accepted age of a token that the provider has just made, in seconds.
+/// The accepted age of a token, in seconds. Every token is used at once.
 const MAX_AGE_SECONDS: i64 = 10 * 60;
 
 /// The longest subject, in bytes (OpenID Connect Core 1.0, section 2).
@@ -21,16 +21,15 @@ const MAX_SUBJECT_BYTES: usize = 255;
 /// The event of a token that ends sessions.
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// The content of a logout token: a person, a session, or both.
+/// The content of a logout token. It names a person, a session at the provider, or both.
 pub(crate) struct Logout {
     pub identity: Option<Identity>,
-    /// The session at the provider.
     pub session: Option<String>,
-    /// The id of the token, which counts once.
+    /// The id of the token. A token is accepted once.
     pub id: String,
 }
 
-/// The claims of both tokens. serde rejects a claim that is there twice.
+/// The claims of an ID token or a logout token. serde rejects a claim that appears twice.
 #[derive(Deserialize)]
 pub(super) struct Claims {
     iss: String,
@@ -83,7 +82,7 @@ impl TryFrom<NumberOrText> for NumericDate {
     }
 }
 
-/// Returns the failure for an invalid token.
+/// Fails with this reason.
 pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(reason.into()))
 }
@@ -118,17 +117,25 @@ impl Claims {
         Ok(())
     }
 
-    /// Checks that the token has not expired, and was made just now.
+    /// Checks that the token has not expired, and that it was issued at most [`MAX_AGE_SECONDS`] ago. Accepts a difference
+    /// of the clocks.
     fn check_times(&self, now: i64) -> Result<(), Failure> {
         if self.exp.second <= now - MAX_SKEW_SECONDS {
-            let age = now.saturating_sub(self.exp.second);
-            return invalid(format!("the token has expired {age} s ago (exp)"));
+            let seconds = now.saturating_sub(self.exp.second);
+            return invalid(format!("the token expired {seconds} s ago (exp)"));
         }
-        let earliest = now - MAX_AGE_SECONDS - MAX_SKEW_SECONDS;
-        if !(earliest..=now + MAX_SKEW_SECONDS).contains(&self.iat.second) {
-            let difference = self.iat.second.saturating_sub(now);
+
+        let issued_at = self.iat.second;
+        if issued_at < now - MAX_AGE_SECONDS - MAX_SKEW_SECONDS {
+            let seconds = now.saturating_sub(issued_at);
             return invalid(format!(
-                "the token was made {difference} s from now (iat): check both clocks"
+                "the token was issued {seconds} s ago (iat), which is too long: check both clocks"
+            ));
+        }
+        if issued_at > now + MAX_SKEW_SECONDS {
+            let seconds = issued_at.saturating_sub(now);
+            return invalid(format!(
+                "the token was issued {seconds} s in the future (iat): check both clocks"
             ));
         }
         Ok(())
@@ -159,7 +166,7 @@ impl Claims {
         })
     }
 
-    /// Returns the session at the provider as the provider has written it, if the token names one.
+    /// Returns the session at the provider in the spelling of the provider, if the token names one.
     pub(super) fn session(&self) -> Option<String> {
         match self.sid.as_ref()? {
             NumberOrText::Text(text) => Some(text.clone()),
@@ -237,7 +244,7 @@ pub(super) fn parse_logout(
         return invalid("the token ends no session (events)");
     }
     if claims.nonce.is_some() {
-        return invalid("the token is one to sign in (nonce)");
+        return invalid("the token is an ID token, not a logout token (nonce)");
     }
     let identity = claims.identity();
     let session = claims.session();

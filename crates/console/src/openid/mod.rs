@@ -2,8 +2,8 @@
 //! Discovery 1.0, Back-Channel Logout 1.0; RFC 6749, 7636 and 9207).
 
 mod claims;
-mod document;
 mod fetch;
+mod metadata;
 mod person;
 mod provider;
 mod settings;

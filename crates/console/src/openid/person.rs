@@ -17,7 +17,7 @@ pub(super) type UserClaims = Map<String, Value>;
 
 /// A person after a sign-in at the provider.
 #[derive(Debug, Clone)]
-pub struct Person {
+pub(crate) struct Person {
     /// The identity by which the store recognizes the person.
     pub identity: Identity,
     /// The highest role that the claims give.

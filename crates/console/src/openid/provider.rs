@@ -1,4 +1,4 @@
-//! The provider as the service uses it: its addresses, and the people whom its responses name.
+//! The requests of the service to a provider, and the URLs to which the service sends a browser.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,8 +19,8 @@ use url::{Url, form_urlencoded};
 
 use super::{
     claims::{self, Logout, check_issuer},
-    document::{Document, DocumentState},
     fetch::{CodeForm, Fetcher},
+    metadata::{MetadataCache, ProviderMetadata},
     person::{IdToken, Person, UserClaims},
     settings::{Failure, ProviderSettings},
     signature::{parse_keys, verify},
@@ -49,9 +49,9 @@ struct Tokens {
     access_token: Option<String>,
 }
 
-/// A sign-in that has begun.
-pub struct SignIn {
-    /// The URL at which the browser comes back.
+/// The values of a sign-in that the provider gets.
+pub(crate) struct SignIn {
+    /// The URL to which the provider sends the browser back.
     pub redirect: String,
     pub state: String,
     pub nonce: String,
@@ -61,21 +61,21 @@ pub struct SignIn {
     pub asks_again: bool,
 }
 
-/// A provider, with its last document.
+/// A provider, with its cached metadata.
 pub struct Provider {
     /// The choices of the operator.
     pub settings: ProviderSettings,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
     turns: Arc<Turns>,
-    document_state: Mutex<DocumentState>,
-    /// The turn to ask for the document.
-    flight: tokio::sync::Mutex<()>,
+    metadata_cache: Mutex<MetadataCache>,
+    /// The lock of the request for the metadata: there is at most one at a time.
+    request_lock: tokio::sync::Mutex<()>,
 }
 
 impl Provider {
-    /// Returns a provider that is asked when somebody signs in. A request may take as long as `limit`, usually
-    /// [`REQUEST_LIMIT`]. Fails only if the build supports no suitable protocol version.
+    /// Returns a provider without metadata. A request to it may take as long as `limit`, usually [`REQUEST_LIMIT`]. Fails
+    /// only if the build supports no suitable version of TLS.
     pub fn new(
         settings: ProviderSettings,
         resolver: Box<dyn Resolve>,
@@ -94,22 +94,22 @@ impl Provider {
                 Arc::clone(&clock),
             ),
             clock,
-            document_state: Mutex::default(),
-            flight: tokio::sync::Mutex::default(),
+            metadata_cache: Mutex::default(),
+            request_lock: tokio::sync::Mutex::default(),
         })
     }
 
     /// Returns the URL to which the browser goes to sign in.
     pub(crate) async fn authorization_url(&self, sign_in: &SignIn) -> Result<Url, Failure> {
-        let document = self.document().await?;
-        let mut url = self.safe_url(&document.authorization_endpoint)?;
+        let metadata = self.metadata().await?;
+        let mut url = self.safe_url(&metadata.authorization_endpoint)?;
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&sign_in.verifier));
         let mut query = url.query_pairs_mut();
         query
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.settings.client_id)
             .append_pair("redirect_uri", &sign_in.redirect)
-            .append_pair("scope", &document.scope(&self.settings))
+            .append_pair("scope", &metadata.scope(&self.settings))
             .append_pair("state", &sign_in.state)
             .append_pair("nonce", &sign_in.nonce)
             .append_pair("code_challenge", &challenge)
@@ -123,9 +123,9 @@ impl Provider {
         Ok(url)
     }
 
-    /// Exchanges a code for the person whom the provider signed in. `issuer` is the parameter `iss`: it shows whether
-    /// the response is from another provider (RFC 9207).
-    pub async fn person(
+    /// Exchanges a code for the person whom the provider signed in. `issuer` is the parameter `iss`, which names the
+    /// provider that has sent the code (RFC 9207).
+    pub(crate) async fn redeem_code(
         &self,
         caller: Caller,
         sign_in: &SignIn,
@@ -133,20 +133,20 @@ impl Provider {
         issuer: Option<&str>,
         now: Timestamp,
     ) -> Result<Person, Failure> {
-        let document = self.document().await?;
-        if issuer.is_some() || document.authorization_response_iss_parameter_supported {
+        let metadata = self.metadata().await?;
+        if issuer.is_some() || metadata.authorization_response_iss_parameter_supported {
             let stated_issuer = issuer.unwrap_or_default();
             let own_issuer = self.settings.issuer.as_str();
             check_issuer("the response", stated_issuer, own_issuer)?;
         }
-        let url = self.safe_url(&document.token_endpoint)?;
+        let url = self.safe_url(&metadata.token_endpoint)?;
         let form = self.code_form(sign_in, code);
         let turn = self.turns.take(caller).await.map_err(without_turn)?;
         let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
         drop(turn);
         let content = self.verified_content(&tokens.id_token).await?;
         let id_token = IdToken::parse(&content, &self.settings, &sign_in.nonce, now)?;
-        let userinfo = self.missing_claims(&document, &id_token, &tokens).await?;
+        let userinfo = self.missing_claims(&metadata, &id_token, &tokens).await?;
         let mut person = id_token.into_person(userinfo.as_ref(), &self.settings);
         person.id_token = tokens.id_token;
         Ok(person)
@@ -156,7 +156,7 @@ impl Provider {
     /// send them only there. A failure there does not matter if only the name is missing.
     async fn missing_claims(
         &self,
-        document: &Document,
+        metadata: &ProviderMetadata,
         id_token: &IdToken,
         tokens: &Tokens,
     ) -> Result<Option<UserClaims>, Failure> {
@@ -165,7 +165,7 @@ impl Provider {
             return Ok(None);
         }
         let (Some(endpoint), Some(access_token)) =
-            (&document.userinfo_endpoint, &tokens.access_token)
+            (&metadata.userinfo_endpoint, &tokens.access_token)
         else {
             return Ok(None);
         };
@@ -228,17 +228,17 @@ impl Provider {
         claims::parse_logout(&content, &self.settings, now)
     }
 
-    /// Returns the URL to which the browser goes to sign out at the provider, too, and then to `back`; `None` if the
-    /// provider does not offer it, or does not respond (OpenID Connect RP-Initiated Logout 1.0, section 2).
+    /// Returns the URL to which the browser goes to sign out at the provider, too, and then to `next_url`. Returns
+    /// `None` if the provider cannot sign people out, or does not respond (OpenID Connect RP-Initiated Logout 1.0, section 2).
     ///
     /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such as Okta, require it.
-    pub(crate) async fn sign_out_url(&self, back: &str, id_token: Option<&str>) -> Option<Url> {
-        let document = self.document().await.ok()?;
-        let endpoint = document.end_session_endpoint.as_ref()?;
+    pub(crate) async fn sign_out_url(&self, next_url: &str, id_token: Option<&str>) -> Option<Url> {
+        let metadata = self.metadata().await.ok()?;
+        let endpoint = metadata.end_session_endpoint.as_ref()?;
         let mut url = self.safe_url(endpoint).ok()?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.settings.client_id)
-            .append_pair("post_logout_redirect_uri", back);
+            .append_pair("post_logout_redirect_uri", next_url);
         if let Some(id_token) = id_token {
             url.query_pairs_mut().append_pair("id_token_hint", id_token);
         }
@@ -247,13 +247,13 @@ impl Provider {
 
     /// Returns the content of a token with a valid signature.
     async fn verified_content(&self, token: &str) -> Result<Vec<u8>, Failure> {
-        let document = self.document().await?;
-        if let Some(content) = verify(token, &document.keys)? {
+        let metadata = self.metadata().await?;
+        if let Some(content) = verify(token, &metadata.keys)? {
             return Ok(content);
         }
         // The provider may have a new key.
-        let new_document = self.document_after(&document).await?;
-        match verify(token, &new_document.keys)? {
+        let new_metadata = self.metadata_after(&metadata).await?;
+        match verify(token, &new_metadata.keys)? {
             Some(content) => Ok(content),
             None => Err(Failure::Invalid(
                 "no key has the id of the token (kid)".to_owned(),
@@ -261,70 +261,71 @@ impl Provider {
         }
     }
 
-    /// Returns the document of the provider. The provider is asked unless its document has arrived within
-    /// [`MAX_DOCUMENT_AGE`].
-    async fn document(&self) -> Result<Arc<Document>, Failure> {
-        if let Some(document) = self.document_state.lock().fresh(self.clock.instant()) {
-            return Ok(document);
+    /// Returns the metadata of the provider, from the cache if it is not older than [`MAX_METADATA_AGE`].
+    async fn metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
+        if let Some(metadata) = self.metadata_cache.lock().fresh(self.clock.instant()) {
+            return Ok(metadata);
         }
-        self.ask_for_document().await
+        self.refresh_metadata().await
     }
 
-    /// Returns a newer document than `old`, or the last one. The provider is asked at most every [`MIN_PAUSE`], because
-    /// strangers can send tokens of keys that do not exist.
-    async fn document_after(&self, old: &Arc<Document>) -> Result<Arc<Document>, Failure> {
+    /// Returns newer metadata than `old_metadata`, if there is any. The provider is asked at most every [`MIN_PAUSE`],
+    /// because strangers can send tokens with keys that do not exist.
+    async fn metadata_after(
+        &self,
+        old_metadata: &Arc<ProviderMetadata>,
+    ) -> Result<Arc<ProviderMetadata>, Failure> {
         {
-            let state = self.document_state.lock();
-            let last_document = state.document.as_ref().unwrap_or(old);
-            let is_newer = !Arc::ptr_eq(last_document, old);
-            if is_newer || state.was_just_asked(self.clock.instant()) {
-                return Ok(Arc::clone(last_document));
+            let cache = self.metadata_cache.lock();
+            let last_metadata = cache.metadata.as_ref().unwrap_or(old_metadata);
+            let is_newer = !Arc::ptr_eq(last_metadata, old_metadata);
+            if is_newer || cache.was_just_asked(self.clock.instant()) {
+                return Ok(Arc::clone(last_metadata));
             }
         }
-        self.ask_for_document().await
+        self.refresh_metadata().await
     }
 
-    /// Asks the provider for its document. Callers that wait for their turn get the same response, or the same failure.
-    async fn ask_for_document(&self) -> Result<Arc<Document>, Failure> {
-        let earlier_flights = self.document_state.lock().flights;
-        let _flight = self.flight.lock().await;
+    /// Asks the provider for its metadata. A caller that waits for the request of another caller gets the same result.
+    async fn refresh_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
+        let earlier_count = self.metadata_cache.lock().request_count;
+        let _request = self.request_lock.lock().await;
         {
-            let mut state = self.document_state.lock();
-            if state.flights != earlier_flights
-                && let Some(result) = &state.result
+            let mut cache = self.metadata_cache.lock();
+            if cache.request_count != earlier_count
+                && let Some(result) = &cache.last_result
             {
                 return result.clone();
             }
-            state.asked_at = Some(self.clock.instant());
+            cache.asked_at = Some(self.clock.instant());
         }
 
-        let result = self.fetch_document().await;
-        let mut state = self.document_state.lock();
-        state.flights += 1;
-        state.result = Some(result.clone());
-        if let Ok(document) = &result {
-            state.document = Some(Arc::clone(document));
-            state.arrived_at = Some(self.clock.instant());
+        let result = self.fetch_metadata().await;
+        let mut cache = self.metadata_cache.lock();
+        cache.request_count += 1;
+        cache.last_result = Some(result.clone());
+        if let Ok(metadata) = &result {
+            cache.metadata = Some(Arc::clone(metadata));
+            cache.arrived_at = Some(self.clock.instant());
         }
         result
     }
 
-    /// Fetches the document of the provider (OpenID Connect Discovery 1.0), and its keys.
-    async fn fetch_document(&self) -> Result<Arc<Document>, Failure> {
+    /// Fetches the metadata of the provider, and its keys.
+    async fn fetch_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
         let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
         let url = self.safe_url(&format!("{base}/.well-known/openid-configuration"))?;
-        let mut document: Document = self.fetcher.get_json(&url).await?;
-        check_issuer(url.as_str(), &document.issuer, issuer)?;
+        let mut metadata: ProviderMetadata = self.fetcher.get_json(&url).await?;
+        check_issuer(url.as_str(), &metadata.issuer, issuer)?;
 
-        let keys_url = self.safe_url(&document.jwks_uri)?;
+        let keys_url = self.safe_url(&metadata.jwks_uri)?;
         let key_set = self.fetcher.get_json(&keys_url).await?;
-        document.keys = parse_keys(&key_set)?;
-        Ok(Arc::new(document))
+        metadata.keys = parse_keys(&key_set)?;
+        Ok(Arc::new(metadata))
     }
 
-    /// Parses a URL to which the browser goes, or the service with secrets. Fails unless the URL has TLS, or is at the
-    /// issuer itself.
+    /// Parses a URL in the metadata, which can get secrets. Fails unless the URL has TLS, or the origin of the issuer.
     fn safe_url(&self, text: &str) -> Result<Url, Failure> {
         let issuer_origin = self.settings.issuer.url.origin();
         match Url::parse(text) {

@@ -4,7 +4,8 @@ use petstore_app::Changed;
 use petstore_domain::{
     StoredResponse,
     store_area::{
-        FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldSet, FieldWish, Preconditions,
+        FieldCommand, FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldSet,
+        Preconditions,
     },
 };
 
@@ -127,7 +128,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors).await;
     };
 
-    match change_field(desk, FieldWish::Put(field), None).await? {
+    match change_field(desk, FieldCommand::Put(field), None).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(FieldError::NameTaken) => {
             errors.add("name", FieldError::NameTaken.message());
@@ -203,7 +204,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 
     let version = form.integer("version");
-    match change_field(desk, FieldWish::Put(changed_field), version).await? {
+    match change_field(desk, FieldCommand::Put(changed_field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(error) => {
             // The page compares with the field as it is now, so that the typed values can be saved over it.
@@ -266,8 +267,8 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(question_page);
     }
 
-    let wish = FieldWish::Delete(field.name.clone());
-    match change_field(desk, wish, desk.visit.form.integer("version")).await? {
+    let command = FieldCommand::Delete(field.name.clone());
+    match change_field(desk, command, desk.visit.form.integer("version")).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "deleted")),
         Err(error) => {
             let errors = Errors::from_text(error.message());
@@ -311,7 +312,7 @@ impl FieldError {
 /// Changes a field that has this version. Without a version, adds a field.
 async fn change_field(
     desk: &Desk<'_>,
-    wish: FieldWish,
+    command: FieldCommand,
     version: Option<i64>,
 ) -> Result<Result<(), FieldError>, ApiError> {
     let preconditions = match version {
@@ -321,7 +322,7 @@ async fn change_field(
     let outcome = desk
         .app()
         .fields
-        .change(&wish, &preconditions, desk.context(), stored_response)
+        .change(&command, &preconditions, desk.context(), stored_response)
         .await?;
     Ok(check_outcome(&outcome, version.is_none()))
 }

@@ -156,7 +156,7 @@ async fn ask_for_person(
     let code = visit.query.raw("code");
     let issuer = visit.query.all("iss").next();
     let person = provider
-        .person(caller, &pending.request(visit), code, issuer, visit.now)
+        .redeem_code(caller, &pending.request(visit), code, issuer, visit.now)
         .await;
     if !matches!(person, Err(Failure::Invalid(_))) {
         guesses.forget_code(caller);

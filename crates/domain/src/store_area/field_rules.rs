@@ -11,7 +11,7 @@ use crate::text::comparison_key;
 
 /// A request of a client about a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FieldWish {
+pub enum FieldCommand {
     /// Creates the field, or makes it like this. The version does not count.
     Put(FieldDefinition),
     Delete(FieldName),
@@ -60,13 +60,13 @@ pub enum FieldRefusal {
 /// Decides what a request about a field changes. The reason why it changes nothing is looked for in the order: not found,
 /// precondition, state.
 pub fn decide_field(
-    wish: &FieldWish,
+    command: &FieldCommand,
     preconditions: &Preconditions,
     present: &FieldSet,
 ) -> Result<FieldDecision, FieldRefusal> {
-    let (FieldWish::Put(FieldDefinition { name, .. }) | FieldWish::Delete(name)) = wish;
+    let (FieldCommand::Put(FieldDefinition { name, .. }) | FieldCommand::Delete(name)) = command;
     let before = present.find(name.as_str());
-    if before.is_none() && matches!(wish, FieldWish::Delete(_)) {
+    if before.is_none() && matches!(command, FieldCommand::Delete(_)) {
         return Err(FieldRefusal::NotFound);
     }
     if !preconditions.are_given() {
@@ -77,14 +77,16 @@ pub fn decide_field(
         return Err(FieldRefusal::PreconditionFailed(current));
     }
 
-    if let FieldWish::Put(new_field) = wish {
+    if let FieldCommand::Put(new_field) = command {
         check_label(new_field, before, present)?;
     }
-    match (wish, before) {
-        (FieldWish::Put(new_field), None) => add_field(new_field, present),
-        (FieldWish::Put(new_field), Some(before)) => Ok(change_field(before, new_field, present)),
-        (FieldWish::Delete(_), Some(before)) => Ok(delete_field(before, present)),
-        (FieldWish::Delete(_), None) => Err(FieldRefusal::NotFound),
+    match (command, before) {
+        (FieldCommand::Put(new_field), None) => add_field(new_field, present),
+        (FieldCommand::Put(new_field), Some(before)) => {
+            Ok(change_field(before, new_field, present))
+        }
+        (FieldCommand::Delete(_), Some(before)) => Ok(delete_field(before, present)),
+        (FieldCommand::Delete(_), None) => Err(FieldRefusal::NotFound),
     }
 }
 

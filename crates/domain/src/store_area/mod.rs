@@ -53,7 +53,7 @@ pub use decimal::{Currency, Decimal};
 pub use everyday::{EverydayWord, Property};
 pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
 pub use field_labels::{FieldLabels, relabel};
-pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
+pub use field_rules::{FieldChange, FieldCommand, FieldDecision, FieldRefusal, decide_field};
 pub use field_values::{
     FieldPatch, FieldProblem, FieldValues, RequestedValue, UniqueKey, UniqueValueOwner,
     ValueFilter, unique_text_key,

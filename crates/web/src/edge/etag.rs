@@ -14,16 +14,16 @@ use super::{Body, Response};
 /// cheap. A shared cache must not store it (RFC 9111, section 5.2.2).
 pub const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Computes tags with the key of the database, so all processes on it compute the same tags.
+/// The key with which ETags are computed. Each database has one, so all processes on a database compute the same ETags.
 ///
-/// Without the key, a client can neither compute tags nor choose animals with equal tags, because
+/// Without the key, a client can neither compute ETags nor choose animals with equal ETags, because
 /// `HighwayHash` is a pseudorandom function. 64 bits are enough: only the states of one URL must
 /// differ by chance, and a URL has at most some hundred, because animals never change.
 #[derive(Clone, Copy)]
-pub struct Tags(Key);
+pub struct EtagKey(Key);
 
-impl Tags {
-    /// Returns tags that are computed with this key of 32 random bytes.
+impl EtagKey {
+    /// Returns the key with these 32 random bytes.
     pub fn new(key: [u8; 32]) -> Self {
         let (chunks, _) = key.as_chunks();
         let mut words = [0; 4];
@@ -33,64 +33,64 @@ impl Tags {
         Self(Key(words))
     }
 
-    /// Returns the tag of a response with this body. It is weak, because compression of the body does not
+    /// Returns the ETag of a response with this body. It is weak, because compression of the body does not
     /// change it.
     ///
     /// Example: `W/"0123456789abcdef"`.
-    pub fn tag(&self, body: &[u8]) -> HeaderValue {
+    pub fn etag(&self, body: &[u8]) -> HeaderValue {
         let hash = HighwayHasher::new(self.0).hash64(body);
-        let mut tag = *b"W/\"0123456789abcdef\"";
-        for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
+        let mut etag = *b"W/\"0123456789abcdef\"";
+        for (digits, byte) in etag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
             digits.copy_from_slice(&text::hex(byte));
         }
-        HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
+        HeaderValue::from_bytes(&etag).unwrap_or(HeaderValue::from_static("W/\"\""))
     }
 
-    /// Returns the tag of a page. When a full last page gets a successor, its body stays the same but gets
+    /// Returns the ETag of a page. When a full last page gets a successor, its body stays the same but gets
     /// a link. The hash then covers the array without its end. The target of the link follows from
     /// the last animal and the URL.
-    pub fn page_tag(&self, body: &[u8], is_last: bool) -> HeaderValue {
-        self.tag(&body[..body.len() - usize::from(!is_last)])
+    pub fn page_etag(&self, body: &[u8], is_last: bool) -> HeaderValue {
+        self.etag(&body[..body.len() - usize::from(!is_last)])
     }
 }
 
-/// Whether the client has the response with this tag. `*` does not count, because it names no response.
-pub(super) fn has_current(request: &HeaderMap, tag: &HeaderValue) -> bool {
+/// Whether the client has the response with this ETag. `*` does not count, because it names no response.
+pub(super) fn has_current(request: &HeaderMap, etag: &HeaderValue) -> bool {
     request
         .get(header::IF_NONE_MATCH)
-        .is_some_and(|tags| tags != "*")
-        && is_in_if_none_match(request, tag)
+        .is_some_and(|field| field != "*")
+        && is_in_if_none_match(request, etag)
 }
 
-/// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
-/// header fields stay, except `Content-Type`.
-pub fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
-    if is_in_if_none_match(request, &tag) {
+/// Adds the ETag to the response. If the client has the response with this ETag, the response becomes a 304 without
+/// a body and without `Content-Type`.
+pub fn respond(request: &HeaderMap, mut response: Response, etag: HeaderValue) -> Response {
+    if is_in_if_none_match(request, &etag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Body::default();
         response.headers_mut().remove(header::CONTENT_TYPE);
     }
-    response.headers_mut().insert(header::ETAG, tag);
+    response.headers_mut().insert(header::ETAG, etag);
     response
 }
 
-/// Whether `If-None-Match` contains the tag or `*`. Weak and strong tags are compared alike (RFC
+/// Whether `If-None-Match` contains the ETag or `*`. Weak and strong ETags are compared alike (RFC
 /// 9110, section 13.1.2).
-fn is_in_if_none_match(request: &HeaderMap, tag: &HeaderValue) -> bool {
+fn is_in_if_none_match(request: &HeaderMap, etag: &HeaderValue) -> bool {
     let Some(first_field) = request.get(header::IF_NONE_MATCH) else {
         return false;
     };
     if first_field == "*" {
         return true;
     }
-    let Some(opaque_tag) = opaque_tags(tag).next() else {
+    let Some(opaque_tag) = opaque_tags(etag).next() else {
         return false;
     };
     let fields = request.get_all(header::IF_NONE_MATCH).into_iter();
     fields.flat_map(opaque_tags).any(|tag| tag == opaque_tag)
 }
 
-/// Returns the texts inside quotes. A tag cannot contain quotes.
+/// Returns the opaque tags of a list of ETags, which are the texts inside quotes. An opaque tag cannot contain quotes.
 ///
 /// Example: `W/"a", "b"` has the texts `a` and `b`.
 fn opaque_tags(list: &HeaderValue) -> impl Iterator<Item = &[u8]> {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_key_changes_the_tag() {
-        let tag = |key: [u8; 32]| Tags::new(key).tag(b"[]");
+        let tag = |key: [u8; 32]| EtagKey::new(key).etag(b"[]");
         for at in [0, 7, 8, 15, 16, 23, 24, 31] {
             let mut other = [7; 32];
             other[at] = 8;

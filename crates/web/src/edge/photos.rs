@@ -64,8 +64,12 @@ pub async fn respond(
     name: &str,
 ) -> Result<Response, ApiError> {
     let mut file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    if photos.has_storage() && etag::has_current(request, &tag(file)?) {
-        return Ok(etag::respond(request, photo_response(FOREVER), tag(file)?));
+    if photos.has_storage() && etag::has_current(request, &etag_of(file)?) {
+        return Ok(etag::respond(
+            request,
+            photo_response(FOREVER),
+            etag_of(file)?,
+        ));
     }
 
     let mut room = memory.reserve_for(reader, PIECE_LENGTH)?;
@@ -84,12 +88,12 @@ pub async fn respond(
     let mut response = photo_response(cache_control);
     if first_piece.len() as u64 == length {
         *response.body_mut() = Body::from(room.fill(first_piece));
-        return Ok(etag::respond(request, response, tag(file)?));
+        return Ok(etag::respond(request, response, etag_of(file)?));
     }
     // The connection may buffer a second piece.
     room.grow(2 * PIECE_LENGTH)?;
     *response.body_mut() = large_body(photos, file, first_piece, length, room);
-    let mut response = etag::respond(request, response, tag(file)?);
+    let mut response = etag::respond(request, response, etag_of(file)?);
     if response.status() == StatusCode::OK {
         response
             .headers_mut()
@@ -185,10 +189,10 @@ pub async fn respond_with_logo(
     Ok(memory.hold_for(reader, response)?)
 }
 
-/// Returns the tag of a file.
-fn tag(file: PhotoFile) -> Result<HeaderValue, ApiError> {
-    let tag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
-    tag.map_err(|error| ApiError::internal(Arc::new(error)))
+/// Returns the ETag of a file.
+fn etag_of(file: PhotoFile) -> Result<HeaderValue, ApiError> {
+    let etag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
+    etag.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 /// The reason for which a file breaks off.

@@ -1,4 +1,4 @@
-//! The document in which a provider describes itself, and the memory of the last one.
+//! The metadata of a provider (OpenID Connect Discovery 1.0, section 3), and the cache of it.
 
 use std::{
     sync::Arc,
@@ -12,21 +12,21 @@ use super::{
     signature::Key,
 };
 
-/// The time for which the document of the provider is used.
-const MAX_DOCUMENT_AGE: Duration = Duration::from_hours(1);
+/// The time for which cached metadata is used.
+const MAX_METADATA_AGE: Duration = Duration::from_hours(1);
 
 /// The pause before the provider is asked again because of a token with another key.
 const MIN_PAUSE: Duration = Duration::from_secs(10);
 
-/// The scopes for which the provider is asked if the operator names none.
-const USUAL_SCOPE: &str = "openid profile email";
+/// The scopes for which a provider is asked if the operator names no scope.
+const DEFAULT_SCOPE: &str = "openid profile email";
 
-/// The scope for which a provider is asked, too, if its document has it.
+/// A further scope, for which a provider is asked if its metadata lists it.
 const GROUPS_SCOPE: &str = "groups";
 
-/// The document in which the provider describes itself, with its keys.
+/// The metadata of a provider, with its keys.
 #[derive(Deserialize)]
-pub(super) struct Document {
+pub(super) struct ProviderMetadata {
     pub(super) issuer: String,
     pub(super) authorization_endpoint: String,
     pub(super) token_endpoint: String,
@@ -40,14 +40,14 @@ pub(super) struct Document {
     pub(super) keys: Vec<Key>,
 }
 
-impl Document {
-    /// Returns the scopes for which the provider is asked: those of the operator, or else the usual ones. Some providers
-    /// send the groups of a person only with a scope of their own.
+impl ProviderMetadata {
+    /// Returns the scopes for which the provider is asked: the scopes that the operator names, or else the default ones.
+    /// Some providers send the groups of a person only with [`GROUPS_SCOPE`].
     pub(super) fn scope(&self, settings: &ProviderSettings) -> String {
         if let Some(scope) = &settings.scope {
             return scope.clone();
         }
-        let mut scope = USUAL_SCOPE.to_owned();
+        let mut scope = DEFAULT_SCOPE.to_owned();
         if let Some(supported_scopes) = &self.scopes_supported
             && supported_scopes.iter().any(|scope| scope == GROUPS_SCOPE)
         {
@@ -58,25 +58,25 @@ impl Document {
     }
 }
 
-/// The last document, and the times at which the provider was asked for it.
+/// The cached metadata, and the last requests for it.
 #[derive(Default)]
-pub(super) struct DocumentState {
-    /// The last document that arrived.
-    pub(super) document: Option<Arc<Document>>,
+pub(super) struct MetadataCache {
+    /// The newest metadata.
+    pub(super) metadata: Option<Arc<ProviderMetadata>>,
     pub(super) arrived_at: Option<Instant>,
     pub(super) asked_at: Option<Instant>,
-    /// The number of flights that have ended. A flight is one question to the provider, with its response or failure.
-    pub(super) flights: u64,
-    /// The result of the last flight.
-    pub(super) result: Option<Result<Arc<Document>, Failure>>,
+    /// The number of requests that have ended.
+    pub(super) request_count: u64,
+    /// The result of the last request.
+    pub(super) last_result: Option<Result<Arc<ProviderMetadata>, Failure>>,
 }
 
-impl DocumentState {
-    /// Returns the last document, if it has arrived within [`MAX_DOCUMENT_AGE`].
-    pub(super) fn fresh(&self, now: Instant) -> Option<Arc<Document>> {
+impl MetadataCache {
+    /// Returns the cached metadata, unless it is older than [`MAX_METADATA_AGE`].
+    pub(super) fn fresh(&self, now: Instant) -> Option<Arc<ProviderMetadata>> {
         let age = now.saturating_duration_since(self.arrived_at?);
-        if age < MAX_DOCUMENT_AGE {
-            self.document.clone()
+        if age < MAX_METADATA_AGE {
+            self.metadata.clone()
         } else {
             None
         }
