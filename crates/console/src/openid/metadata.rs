@@ -34,6 +34,7 @@ pub(super) struct ProviderMetadata {
     pub(super) userinfo_endpoint: Option<String>,
     pub(super) end_session_endpoint: Option<String>,
     pub(super) scopes_supported: Option<Vec<String>>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     pub(super) authorization_response_iss_parameter_supported: bool,
     #[serde(skip)]
@@ -41,6 +42,16 @@ pub(super) struct ProviderMetadata {
 }
 
 impl ProviderMetadata {
+    /// Whether the provider takes the secret of a client only in the form, and not in `Authorization`, which is the default
+    /// (OpenID Connect Discovery 1.0, section 3).
+    pub(super) fn needs_secret_in_form(&self) -> bool {
+        let Some(methods) = &self.token_endpoint_auth_methods_supported else {
+            return false;
+        };
+        let has = |method: &str| methods.iter().any(|name| name == method);
+        has("client_secret_post") && !has("client_secret_basic")
+    }
+
     /// Returns the scopes for which the provider is asked: the scopes that the operator names, or else the default ones.
     /// Some providers send the groups of a person only with [`GROUPS_SCOPE`].
     pub(super) fn scope(&self, settings: &ProviderSettings) -> String {

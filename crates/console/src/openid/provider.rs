@@ -140,7 +140,7 @@ impl Provider {
             check_issuer("the response", stated_issuer, own_issuer)?;
         }
         let url = self.safe_url(&metadata.token_endpoint)?;
-        let form = self.code_form(sign_in, code);
+        let form = self.code_form(sign_in, code, metadata.needs_secret_in_form());
         let turn = self.turns.take(caller).await.map_err(without_turn)?;
         let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
         drop(turn);
@@ -199,22 +199,29 @@ impl Provider {
         claims::parse_userinfo(&content, &self.settings)
     }
 
-    /// Returns the form that redeems a code. The client proves itself with its secret in `Authorization`; a public client
-    /// only names itself in the form.
-    fn code_form(&self, sign_in: &SignIn, code: &str) -> CodeForm {
+    /// Returns the form that redeems a code. The client proves itself with its secret in `Authorization`, or in the form if the
+    /// provider needs this; a public client only names itself in the form.
+    fn code_form(&self, sign_in: &SignIn, code: &str, has_secret_in_form: bool) -> CodeForm {
         let client_id = &self.settings.client_id;
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.append_pair("grant_type", "authorization_code")
             .append_pair("code", code)
             .append_pair("redirect_uri", &sign_in.redirect)
             .append_pair("code_verifier", &sign_in.verifier);
-        let secret = self.settings.client_secret.as_ref();
-        if secret.is_none() {
-            body.append_pair("client_id", client_id);
+        let mut authorization = None;
+        match &self.settings.client_secret {
+            Some(secret) if has_secret_in_form => {
+                body.append_pair("client_id", client_id)
+                    .append_pair("client_secret", secret);
+            }
+            Some(secret) => authorization = Some(basic_authorization(client_id, secret)),
+            None => {
+                body.append_pair("client_id", client_id);
+            }
         }
         CodeForm {
             body: body.finish(),
-            authorization: secret.map(|secret| basic_authorization(client_id, secret)),
+            authorization,
         }
     }
 
@@ -256,7 +263,8 @@ impl Provider {
         match verify(token, &new_metadata.keys)? {
             Some(content) => Ok(content),
             None => Err(Failure::Invalid(
-                "no key has the id of the token (kid)".to_owned(),
+                "no key has the id of the token (kid), or has signed the token without an id"
+                    .to_owned(),
             )),
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
 }
 
 /// Verifies the signature of a token with these keys, and returns its content. `None` if no key has the token's key
-/// id: the provider may have rotated its keys.
+/// id, or if none without an id has signed the token: the provider may have rotated its keys.
 pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
     let parts: Vec<&str> = token.split('.').take(4).collect();
     let [header, content, signature] = parts[..] else {
@@ -89,6 +89,11 @@ pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failu
     let is_signed = matching_keys
         .iter()
         .any(|key| key.has_signed(&header.alg, signed_text.as_bytes(), &signature));
+    let are_chosen_by_id =
+        header.kid.is_some() && matching_keys.iter().all(|key| key.id == header.kid);
+    if !is_signed && !are_chosen_by_id {
+        return Ok(None);
+    }
     if !is_signed {
         return Err(invalid_token(
             "has no signature of its key, or one of another algorithm",
@@ -109,13 +114,26 @@ fn decode(part: &str) -> Result<Vec<u8>, Failure> {
         .map_err(|_| invalid_token("is not base64url"))
 }
 
-/// Returns the keys that can have signed a token. Without an id, there must be nothing to choose.
+/// Returns the keys that can have signed a token: those with its id. If the token or the keys have no id, there must be only one
+/// key for its algorithm.
 fn keys_for<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
-    match (&header.kid, keys) {
-        (Some(_), _) => keys.iter().filter(|key| key.id == header.kid).collect(),
-        (None, [key]) => vec![key],
-        (None, _) => Vec::new(),
+    if header.kid.is_some() {
+        let keys_with_id: Vec<&Key> = keys.iter().filter(|key| key.id == header.kid).collect();
+        if !keys_with_id.is_empty() {
+            return keys_with_id;
+        }
     }
+    let mut possible_keys = Vec::new();
+    for key in keys {
+        let can_have_id = header.kid.is_none() || key.id.is_none();
+        if can_have_id && key.is_for(&header.alg) {
+            possible_keys.push(key);
+        }
+    }
+    if possible_keys.len() > 1 {
+        possible_keys.clear();
+    }
+    possible_keys
 }
 
 impl Key {
@@ -141,31 +159,39 @@ impl Key {
         })
     }
 
-    /// Whether this key has signed a text with an algorithm.
-    fn has_signed(&self, algorithm: &str, signed_text: &[u8], signature: &[u8]) -> bool {
+    /// Whether this key can sign with an algorithm.
+    fn is_for(&self, algorithm: &str) -> bool {
         if self.algorithm.as_ref().is_some_and(|own| own != algorithm) {
             return false;
         }
-        let result = match (&self.kind, algorithm) {
-            (KeyKind::Rsa { n, e }, _) => {
+        match self.kind {
+            KeyKind::Rsa { .. } => rsa_parameters(algorithm).is_some(),
+            KeyKind::P256(_) => algorithm == "ES256",
+            KeyKind::P384(_) => algorithm == "ES384",
+            // RFC 9864 calls the algorithm by its curve.
+            KeyKind::Ed25519(_) => ["EdDSA", "Ed25519"].contains(&algorithm),
+        }
+    }
+
+    /// Whether this key has signed a text with an algorithm.
+    fn has_signed(&self, algorithm: &str, signed_text: &[u8], signature: &[u8]) -> bool {
+        if !self.is_for(algorithm) {
+            return false;
+        }
+        let result = match &self.kind {
+            KeyKind::Rsa { n, e } => {
                 let Some(parameters) = rsa_parameters(algorithm) else {
                     return false;
                 };
                 RsaPublicKeyComponents { n, e }.verify(parameters, signed_text, signature)
             }
-            (KeyKind::P256(point), "ES256") => {
-                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
-                    .verify(signed_text, signature)
-            }
-            (KeyKind::P384(point), "ES384") => {
-                UnparsedPublicKey::new(&ECDSA_P384_SHA384_FIXED, point)
-                    .verify(signed_text, signature)
-            }
-            // RFC 9864 calls the algorithm by its curve.
-            (KeyKind::Ed25519(point), "EdDSA" | "Ed25519") => {
+            KeyKind::P256(point) => UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
+                .verify(signed_text, signature),
+            KeyKind::P384(point) => UnparsedPublicKey::new(&ECDSA_P384_SHA384_FIXED, point)
+                .verify(signed_text, signature),
+            KeyKind::Ed25519(point) => {
                 UnparsedPublicKey::new(&ED25519, point).verify(signed_text, signature)
             }
-            _ => return false,
         };
         result.is_ok()
     }
@@ -200,9 +226,10 @@ fn text_member<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
     jwk.get(name).and_then(Value::as_str)
 }
 
-/// Returns a member of a key that is bytes in base64url.
+/// Returns a member of a key that is bytes in base64url. Some providers fill it up with `=`.
 fn bytes_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(text_member(jwk, name)?).ok()
+    let text = text_member(jwk, name)?.trim_end_matches('=');
+    URL_SAFE_NO_PAD.decode(text).ok()
 }
 
 /// Returns a member of a key that is a number, without the zeros before it, which ring rejects.

@@ -7,7 +7,7 @@ use std::{borrow::Cow, cmp::Reverse};
 
 use petstore_domain::{
     PetId,
-    store_area::{Decimal, FieldSet, PetQuery, StorePet, search_key},
+    store_area::{Decimal, FieldDefinition, FieldSet, PetQuery, StorePet, search_key},
 };
 use petstore_languages::look::Animal;
 
@@ -73,7 +73,7 @@ impl ListOrder {
     pub(super) fn is_possible(self, fields: &FieldSet) -> bool {
         match self {
             Self::Price => fields.find("price").is_some(),
-            Self::Age => fields.all().iter().any(|field| field.is_birth()),
+            Self::Age => fields.all().iter().any(FieldDefinition::is_birth),
             Self::Newest | Self::Longest | Self::Name => true,
         }
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     browser::{Browser, PASSWORD, Shop},
-    provider::{ana, manager},
+    provider::{SecretPlace, ana, manager},
     provider_keys::Signing,
 };
 
@@ -412,6 +412,75 @@ async fn each_algorithm_that_is_allowed_signs_in() {
         provider.now_says(|says| says.signing = signing);
         let page = shop.browser().sign_in_at(&provider, &ana()).await;
         assert_eq!(page.next(), "/", "{signing:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_secret_is_in_the_form_only_if_the_provider_takes_it_only_there() {
+    let (mut shop, _) = Shop::with_provider().await;
+    for (methods, place) in [
+        (json!(null), SecretPlace::Head),
+        (json!([]), SecretPlace::Head),
+        (json!(["client_secret_basic"]), SecretPlace::Head),
+        (
+            json!(["client_secret_post", "client_secret_basic"]),
+            SecretPlace::Head,
+        ),
+        (json!(["private_key_jwt"]), SecretPlace::Head),
+        (json!(["client_secret_post"]), SecretPlace::Form),
+        (
+            json!(["client_secret_post", "private_key_jwt"]),
+            SecretPlace::Form,
+        ),
+    ] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        provider.documents("token_endpoint_auth_methods_supported", methods.clone());
+        provider.now_says(|says| says.secret_place = place);
+        let page = shop.browser().sign_in_at(&provider, &ana()).await;
+        assert_eq!(page.next(), "/", "{methods}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_counts_without_an_id_if_it_is_the_only_one_for_the_algorithm() {
+    let (mut shop, _) = Shop::with_provider().await;
+    let other_kind = json!({"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"});
+    for (token_has_id, key_has_id, is_alone, is_signed_in) in [
+        (true, true, false, true),
+        (false, true, true, true),
+        (false, false, true, true),
+        (true, false, true, true),
+        (false, true, false, false),
+        (false, false, false, false),
+        (true, false, false, false),
+    ] {
+        let provider;
+        (shop, provider) = shop.and_provider(|_| {}).await;
+        provider.now_says(|says| {
+            says.signing = Signing::Rs256;
+            let mut key = says.jwk();
+            // Some providers fill up base64url.
+            key["e"] = json!("AQAB====");
+            if !key_has_id {
+                key.as_object_mut().unwrap().remove("kid");
+            }
+            let mut keys = vec![other_kind.clone(), key.clone()];
+            if !is_alone {
+                key.as_object_mut().unwrap().remove("kid");
+                keys.push(key);
+            }
+            says.documents
+                .insert("/keys".to_owned(), json!({"keys": keys}));
+            if !token_has_id {
+                says.header = Box::new(|header| {
+                    header.as_object_mut().unwrap().remove("kid");
+                });
+            }
+        });
+        let page = shop.browser().sign_in_at(&provider, &ana()).await;
+        let case = (token_has_id, key_has_id, is_alone);
+        assert_eq!(page.status == 303, is_signed_in, "{case:?}: {page:?}");
     }
 }
 

@@ -55,6 +55,13 @@ impl Resolve for Names {
 
 type Change = Box<dyn Fn(&mut Value) + Send>;
 
+/// The place of the secret in the request that redeems a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SecretPlace {
+    Head,
+    Form,
+}
+
 /// What the provider does. A test changes it between the steps.
 pub(crate) struct Says {
     /// The documents and other responses by their paths.
@@ -69,6 +76,7 @@ pub(crate) struct Says {
     pub(crate) claims: Change,
     /// Whether a code can be redeemed again, and without the secret of PKCE.
     pub(crate) is_careless: bool,
+    pub(crate) secret_place: SecretPlace,
     /// Whether it says nothing about codes that it has not made.
     pub(crate) holds_invented_codes: bool,
     /// Whether it takes connections and says nothing.
@@ -120,10 +128,15 @@ impl Says {
         let encoded =
             |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let basic = STANDARD.encode(format!("{}:{}", encoded("shop"), encoded(SECRET)));
-        assert!(
-            head.to_lowercase()
-                .contains(&format!("authorization: basic {basic}").to_lowercase())
-        );
+        let has_secret_in_head = head
+            .to_lowercase()
+            .contains(&format!("authorization: basic {basic}").to_lowercase());
+        let has_secret_in_form = form
+            .get("client_secret")
+            .is_some_and(|secret| secret == SECRET)
+            && form["client_id"] == "shop";
+        assert_ne!(has_secret_in_head, has_secret_in_form);
+        assert_eq!(has_secret_in_form, self.secret_place == SecretPlace::Form);
         let code = form.get("code")?;
         let (asked, claims) = self.grants.get(code)?.clone();
         if !self.is_careless {
@@ -172,6 +185,7 @@ impl FakeProvider {
             header: Box::new(|_| {}),
             claims: Box::new(|_| {}),
             is_careless: false,
+            secret_place: SecretPlace::Head,
             holds_invented_codes: false,
             is_silent: false,
             requests: vec![],
