@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 use petstore_domain::{
     Actor, Clock as _, SystemClock, WriteContext,
     clock::truncate_to_milliseconds,
     store_area::{Act, ActType, JournalSubject, SubjectKind},
 };
-use petstore_store::{OpenMode, confirmed_clock::is_near};
+use petstore_store::{OpenMode, Store, confirmed_clock::is_near};
 
-use super::args::DatabaseArgs;
+use super::{args::DatabaseArgs, output};
 
 /// Show what the clock says and which time was last confirmed, or confirm the clock
 ///
@@ -37,6 +38,9 @@ enum Command {
     Confirm,
 }
 
+/// The message if the store cannot confirm the time.
+const CANNOT_CONFIRM: &str = "cannot confirm the time";
+
 /// The end of the times that `Date` of a response can name, in seconds since 1970: its year has four digits (RFC 9110,
 /// section 5.6.7).
 const END_OF_DATES: i64 = 253_402_207_200;
@@ -52,54 +56,73 @@ pub(super) fn check_date() -> anyhow::Result<()> {
 }
 
 impl Clock {
+    /// Shows or confirms the time.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = truncate_to_milliseconds(SystemClock.now());
-        let mut confirmed = store
+        let confirmed_time = store
             .confirmed_time(now)
             .await
             .context("cannot read the confirmed time")?;
-        if self.command.is_none() {
-            super::output::print(&format!(
-                "clock           {now}\nlast confirmed  {confirmed}\n"
-            ))?;
-            if !is_near(now, confirmed) {
-                super::output::print_message(
-                    "The clock is more than a day away from the last confirmed time, so nothing \
-                     expires and nothing is deleted. Correct the clock, or if it is right, run \
-                     `petstore clock confirm`.",
-                );
+        match self.command {
+            None => print_times(now, confirmed_time),
+            Some(Command::Confirm) => {
+                confirm(store.as_ref(), confirmed_time, now).await?;
+                let database = &self.database.database;
+                output::print_message(&format!("{now} is confirmed in {database}."));
+                Ok(())
             }
-            return Ok(());
         }
-        // A service that runs may move the confirmed time in the meantime.
-        while confirmed != now {
-            let times = [("before", confirmed), ("confirmed", now)];
-            let act = Act {
-                kind: ActType::DatabaseTimeConfirmed.into(),
-                subject: JournalSubject {
-                    kind: SubjectKind::Database.into(),
-                    id: None,
-                },
-                details: times
-                    .map(|(name, time)| (Cow::Borrowed(name), time.to_string()))
-                    .to_vec(),
-            };
-            let act = (act, WriteContext::new(Actor::Command, now));
-            let failed = "cannot confirm the time";
-            if store
-                .confirm_time(confirmed, now, Some(act))
-                .await
-                .context(failed)?
-            {
-                break;
-            }
-            confirmed = store.confirmed_time(now).await.context(failed)?;
+    }
+}
+
+/// Prints the time of the clock and the confirmed time, and a warning if they are far apart.
+fn print_times(now: Timestamp, confirmed_time: Timestamp) -> anyhow::Result<()> {
+    output::print(&format!(
+        "clock           {now}\nlast confirmed  {confirmed_time}\n"
+    ))?;
+    if !is_near(now, confirmed_time) {
+        output::print_message(
+            "The clock is more than a day away from the last confirmed time, so nothing \
+             expires and nothing is deleted. Correct the clock, or if it is right, run \
+             `petstore clock confirm`.",
+        );
+    }
+    Ok(())
+}
+
+/// Confirms `now`. Tries again while a running service moves the confirmed time.
+async fn confirm(
+    store: &dyn Store,
+    mut confirmed_time: Timestamp,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    while confirmed_time != now {
+        let act = confirmation_act(confirmed_time, now);
+        let context = WriteContext::new(Actor::Command, now);
+        let is_confirmed = store
+            .confirm_time(confirmed_time, now, Some((act, context)))
+            .await
+            .context(CANNOT_CONFIRM)?;
+        if is_confirmed {
+            break;
         }
-        super::output::print_message(&format!(
-            "{now} is confirmed in {}.",
-            self.database.database
-        ));
-        Ok(())
+        confirmed_time = store.confirmed_time(now).await.context(CANNOT_CONFIRM)?;
+    }
+    Ok(())
+}
+
+/// Returns the act of a confirmation for the audit trail.
+fn confirmation_act(earlier_time: Timestamp, now: Timestamp) -> Act {
+    Act {
+        kind: ActType::DatabaseTimeConfirmed.into(),
+        subject: JournalSubject {
+            kind: SubjectKind::Database.into(),
+            id: None,
+        },
+        details: vec![
+            (Cow::Borrowed("before"), earlier_time.to_string()),
+            (Cow::Borrowed("confirmed"), now.to_string()),
+        ],
     }
 }

@@ -14,7 +14,7 @@ use tokio::{runtime::Builder, signal::unix::SignalKind};
 
 use super::{
     demo_store,
-    runtime::{self, Ends},
+    runtime::{self, EndSignals},
     serve::Serve,
     values,
 };
@@ -48,7 +48,7 @@ impl Demo {
             SignalKind::interrupt(),
             SignalKind::hangup(),
         ];
-        let ends = runtime.block_on(async { Ends::watch(&kinds) })?;
+        let signals = runtime.block_on(async { EndSignals::watch(&kinds) })?;
         remove_left_folders();
         let (folder, _lock) = new_folder().context("cannot make a folder for the demo")?;
         let link = Token::generate(&mut runtime::random());
@@ -56,14 +56,14 @@ impl Demo {
             language: self.language,
             link,
         };
-        let served = self
+        let result = self
             .service(folder.path())?
-            .with_demo(demo, ends)
+            .with_demo(demo, signals)
             .run(Vec::new());
         folder
             .close()
             .context("the folder of the demo is not gone")?;
-        served
+        result
     }
 
     /// Returns the service as it starts with these arguments and without variables.

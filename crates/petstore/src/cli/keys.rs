@@ -145,24 +145,16 @@ impl Keys {
 
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
-        let printable = !self.name.contains(char::is_control);
-        let bad = |message: &str| BadSetting(message.to_owned());
-        ensure!(
-            !self.name.trim().is_empty() && printable,
-            bad("--name must be one line of text, such as `till` or `website`")
-        );
-        let brief = self
-            .expires
-            .is_some_and(|expires| expires < Duration::from_secs(1));
-        ensure!(!brief, bad("--expires must be at least 1s"));
+        self.check_options()?;
         let now = SystemClock.now();
-        let expires_at = self
-            .expires
-            .map(|expires| expiry(now, "--expires", expires))
-            .transpose()?;
+        let expires_at = match self.expires {
+            Some(validity) => Some(time_after(now, validity, "--expires")?),
+            None => None,
+        };
+
         let store = self.database.open(self.if_absent.mode()).await?;
         let key = generate(self.deployment);
-        let new = NewKey {
+        let new_key = NewKey {
             digest: key.digest(),
             name: self.name,
             scope: self.scope,
@@ -171,10 +163,26 @@ impl Create {
             rate_limit: self.rate_limit,
         };
         let record = store
-            .create_key(new, act(now))
+            .create_key(new_key, operator_context(now))
             .await
             .context("cannot store the key")?;
-        show(&key, &record, &self.database)
+        print_new_key(&key, &record, &self.database)
+    }
+
+    /// Fails if an option has an invalid value.
+    fn check_options(&self) -> Result<(), BadSetting> {
+        if self.name.trim().is_empty() || self.name.contains(char::is_control) {
+            return Err(BadSetting(
+                "--name must be one line of text, such as `till` or `website`".to_owned(),
+            ));
+        }
+        if self
+            .expires
+            .is_some_and(|validity| validity < Duration::from_secs(1))
+        {
+            return Err(BadSetting("--expires must be at least 1s".to_owned()));
+        }
+        Ok(())
     }
 }
 
@@ -185,7 +193,7 @@ impl List {
         match self.format {
             Format::Table => super::output::print(&table(&records)),
             Format::Json => {
-                let rows: Vec<Value> = records.iter().map(element).collect();
+                let rows: Vec<Value> = records.iter().map(json_element).collect();
                 super::output::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))
             }
         }
@@ -196,12 +204,12 @@ impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
-        let revoked = store
-            .revoke_key(self.id, act(now))
+        let record = store
+            .revoke_key(self.id, operator_context(now))
             .await
             .context("cannot revoke the key")?;
-        let Some(record) = revoked else {
-            bail!(no_key(self.id, &self.database));
+        let Some(record) = record else {
+            bail!(missing_key(self.id, &self.database));
         };
         let database = &self.database.database;
         super::output::print_message(&format!(
@@ -216,46 +224,53 @@ impl Rotate {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
-        let old = store
+        let old_key = store
             .get_key(self.id)
             .await
             .context("cannot read the key")?;
-        let Some(old) = old else {
-            bail!(no_key(self.id, &self.database));
+        let Some(old_key) = old_key else {
+            bail!(missing_key(self.id, &self.database));
         };
         ensure!(
-            old.is_valid_at(now),
+            old_key.is_valid_at(now),
             "key {} is revoked or expired; create a new one instead",
-            old.id
+            old_key.id
         );
-        if let Some(successor) = old.successor {
+        if let Some(successor) = old_key.successor {
             bail!(
                 "key {} was rotated already; rotate its successor, key {successor}",
-                old.id
+                old_key.id
             );
         }
-        let until = expiry(now, "--overlap", self.overlap)?;
-        let key = generate(old.deployment);
-        let new = old
+
+        let end_of_overlap = time_after(now, self.overlap, "--overlap")?;
+        let key = generate(old_key.deployment);
+        let successor = old_key
             .successor_at(key.digest(), now)
             .context("the new key would expire too far in the future")?;
-        let rotated = store
-            .rotate_key(old.id, new, until, act(now))
+        let record = store
+            .rotate_key(old_key.id, successor, end_of_overlap, operator_context(now))
             .await
             .context("cannot rotate the key")?;
-        let Some(record) = rotated else {
+        let Some(record) = record else {
             bail!(
                 "another process has just rotated key {}; `petstore keys list` lists the keys",
                 self.id
             );
         };
-        let expiry = old.expires_at.map_or(until, |expiry| expiry.min(until));
-        super::output::print_message(&match self.overlap.as_secs() {
-            0 => format!("Key {} is no longer valid.", self.id),
-            // As the store keeps it.
-            _ => format!("Key {} is valid until {:.0}.", self.id, expiry),
-        });
-        show(&key, &record, &self.database)
+
+        let validity = if self.overlap.as_secs() == 0 {
+            "is no longer valid".to_owned()
+        } else {
+            let end = match old_key.expires_at {
+                Some(expires_at) => expires_at.min(end_of_overlap),
+                None => end_of_overlap,
+            };
+            // The store keeps whole seconds.
+            format!("is valid until {end:.0}")
+        };
+        super::output::print_message(&format!("Key {} {validity}.", self.id));
+        print_new_key(&key, &record, &self.database)
     }
 }
 
@@ -268,7 +283,7 @@ pub(super) async fn create_first(
     let key = generate(deployment);
     let digest = key.digest();
     let name = "first".to_owned();
-    let new = NewKey {
+    let new_key = NewKey {
         digest,
         name,
         scope,
@@ -277,26 +292,26 @@ pub(super) async fn create_first(
         rate_limit: None,
     };
     store
-        .create_key(new, act(SystemClock.now()))
+        .create_key(new_key, operator_context(SystemClock.now()))
         .await
         .context("cannot store the first key")?;
     Ok(key)
 }
 
-/// Returns an act of the operator.
-fn act(now: Timestamp) -> WriteContext {
+/// Returns the context of a write by the operator.
+fn operator_context(now: Timestamp) -> WriteContext {
     WriteContext::new(Actor::Command, now)
 }
 
+/// Generates a random key.
 fn generate(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::runtime::random())
 }
 
-/// Returns the time at which something expires that is valid from now for the duration that this
-/// option sets.
-fn expiry(now: Timestamp, option: &str, duration: Duration) -> Result<Timestamp, BadSetting> {
-    let expiry = SignedDuration::try_from(duration).and_then(|duration| now.checked_add(duration));
-    expiry.map_err(|_| {
+/// Returns the time that is `duration` after `now`. `option` is the option that sets the duration.
+fn time_after(now: Timestamp, duration: Duration, option: &str) -> Result<Timestamp, BadSetting> {
+    let time = SignedDuration::try_from(duration).and_then(|duration| now.checked_add(duration));
+    time.map_err(|_| {
         BadSetting(format!(
             "{option} leads too far into the future, beyond the year 9999; use a shorter duration, \
              such as 90d"
@@ -304,7 +319,8 @@ fn expiry(now: Timestamp, option: &str, duration: Duration) -> Result<Timestamp,
     })
 }
 
-fn no_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
+/// Returns the error for a key that does not exist.
+fn missing_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
     let database = &database.database;
     BadSetting(format!(
         "key {id} does not exist in {database}; `petstore keys list` lists the keys"
@@ -312,21 +328,23 @@ fn no_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
 }
 
 /// Prints the key to standard output, and a message about it to standard error.
-fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Result<()> {
+fn print_new_key(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Result<()> {
     super::output::print_all(&format!("{}\n", key.reveal())).with_context(|| {
         format!(
             "key {0} was created but could not be printed; revoke it: petstore keys revoke {0}",
             record.id
         )
     })?;
-    let until = record
-        .expires_at
-        .map_or("forever".to_owned(), |expiry| format!("until {expiry}"));
-    let rate = record
-        .rate_limit
-        .map_or(String::new(), |limit| format!(" at most {limit},"));
+    let validity = match record.expires_at {
+        Some(expires_at) => format!("until {expires_at}"),
+        None => "forever".to_owned(),
+    };
+    let rate = match &record.rate_limit {
+        Some(limit) => format!(" at most {limit},"),
+        None => String::new(),
+    };
     super::output::print_message(&format!(
-        "Key {} ({}) in {}: scope {}, {},{rate} valid {until}. It is not shown again.",
+        "Key {} ({}) in {}: scope {}, {},{rate} valid {validity}. It is not shown again.",
         record.id,
         record.name,
         database.database,
@@ -336,8 +354,8 @@ fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Re
     Ok(())
 }
 
-/// Returns an element of the JSON list.
-fn element(record: &KeyRecord) -> Value {
+/// Returns a key as an element of the JSON list.
+fn json_element(record: &KeyRecord) -> Value {
     json!({
         "id": record.id.0,
         "name": record.name,
@@ -352,6 +370,7 @@ fn element(record: &KeyRecord) -> Value {
     })
 }
 
+/// Returns the table of all keys.
 fn table(records: &[KeyRecord]) -> String {
     let heading = [
         "ID",
@@ -365,7 +384,6 @@ fn table(records: &[KeyRecord]) -> String {
         "REVOKED",
         "RATE LIMIT",
     ];
-    let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
     let mut rows = vec![heading.map(str::to_owned)];
     rows.extend(records.iter().map(|record| {
         [
@@ -374,14 +392,20 @@ fn table(records: &[KeyRecord]) -> String {
             record.scope.as_str().to_owned(),
             record.deployment.as_str().to_owned(),
             record.created_at.to_string(),
-            time(record.expires_at),
-            time(record.last_used_at),
-            time(record.last_deprecated_call_at),
-            time(record.revoked_at),
-            record
-                .rate_limit
-                .map_or("-".to_owned(), |limit| limit.to_string()),
+            text_or_dash(record.expires_at),
+            text_or_dash(record.last_used_at),
+            text_or_dash(record.last_deprecated_call_at),
+            text_or_dash(record.revoked_at),
+            text_or_dash(record.rate_limit),
         ]
     }));
     super::output::table(&rows)
+}
+
+/// Returns the text of a value, or a dash if there is no value.
+fn text_or_dash(value: Option<impl ToString>) -> String {
+    match value {
+        Some(value) => value.to_string(),
+        None => "-".to_owned(),
+    }
 }

@@ -38,9 +38,14 @@ pub(super) struct ManagementArgs {
 
 impl ManagementArgs {
     /// Reserves the address, if one is configured.
-    pub(super) fn bind(&self) -> anyhow::Result<Option<Bound>> {
-        let bind = |address| Bound::new(address, "--management-listen");
-        self.management_listen.map(bind).transpose()
+    pub(super) fn reserve(&self) -> anyhow::Result<Option<ReservedAddress>> {
+        match self.management_listen {
+            Some(address) => {
+                let reserved = ReservedAddress::new(address, "--management-listen")?;
+                Ok(Some(reserved))
+            }
+            None => Ok(None),
+        }
     }
 
     /// Records spans and sends them, if a collector is configured.
@@ -52,12 +57,13 @@ impl ManagementArgs {
         let Some(endpoint) = self.otlp_endpoint.clone() else {
             return Ok(None);
         };
-        let variable = |name| env::var(name).unwrap_or_default();
-        let (headers, bad_headers) = traces::headers(&variable("OTEL_EXPORTER_OTLP_HEADERS"));
-        let name = variable("OTEL_TRACES_SAMPLER");
-        let argument = variable("OTEL_TRACES_SAMPLER_ARG");
-        let (sampler, bad_values) = Sampler::from_settings(name.trim(), argument.trim());
-        for warning in bad_headers.into_iter().chain(bad_values) {
+        let headers = env::var("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
+        let (headers, header_warnings) = traces::headers(&headers);
+        let sampler_name = env::var("OTEL_TRACES_SAMPLER").unwrap_or_default();
+        let sampler_argument = env::var("OTEL_TRACES_SAMPLER_ARG").unwrap_or_default();
+        let (sampler, sampler_warning) =
+            Sampler::from_settings(sampler_name.trim(), sampler_argument.trim());
+        for warning in header_warnings.into_iter().chain(sampler_warning) {
             warn!("{warning}");
         }
         let (spans, exporter) = traces::start(endpoint, headers, sampler, deployment, random)?;
@@ -65,79 +71,81 @@ impl ManagementArgs {
     }
 }
 
-/// An address that an option sets. No other process gets it, but nothing accepts connections yet.
-pub(super) struct Bound {
+/// An address that is reserved for this process. Nothing accepts connections at it yet.
+pub(super) struct ReservedAddress {
     socket: TcpSocket,
     address: SocketAddr,
+    /// The option that sets the address.
     option: &'static str,
-    /// Whether any other port will do.
-    or_free: bool,
+    /// Whether a free port is used if another process takes this port.
+    can_use_free_port: bool,
 }
 
-/// Reserves an address, which an option sets.
-pub(super) type Bind = fn(SocketAddr, &'static str) -> anyhow::Result<Bound>;
+/// A function that reserves an address, which this option sets.
+pub(super) type Reserve = fn(SocketAddr, &'static str) -> anyhow::Result<ReservedAddress>;
 
-impl Bound {
+impl ReservedAddress {
+    /// Reserves an address, which this option sets.
     pub(super) fn new(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
-        let socket = explain(server::bind(address), address, option)?;
+        let socket = server::bind(address).map_err(|error| listen_error(error, address, option))?;
         Ok(Self {
             socket,
             address,
             option,
-            or_free: false,
+            can_use_free_port: false,
         })
     }
 
-    /// Returns the same, or a free port if this one is in use.
-    pub(super) fn or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
-        let bound = Self::new(address, option).or_else(|_| Self::free(address, option))?;
-        Ok(Self {
-            or_free: true,
-            ..bound
-        })
+    /// Reserves an address, or a free port of its host if its port is in use.
+    pub(super) fn new_or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
+        let mut reserved =
+            Self::new(address, option).or_else(|_| Self::free_port(address, option))?;
+        reserved.can_use_free_port = true;
+        Ok(reserved)
     }
 
-    fn free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
+    /// Reserves a free port of the host of this address.
+    fn free_port(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         Self::new(SocketAddr::new(address.ip(), 0), option)
     }
 
-    /// Accepts connections from now on.
+    /// Begins to accept connections.
     pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
         let Self {
             socket,
             address,
             option,
-            or_free,
+            can_use_free_port,
         } = self;
         match server::listen(socket) {
-            // Another process that had reserved it was faster.
-            Err(_) if or_free => Self::free(address, option)?.listen(),
-            done => explain(done, address, option),
+            Ok(listener) => Ok(listener),
+            // Another process that had reserved the address, too, was faster.
+            Err(_) if can_use_free_port => Self::free_port(address, option)?.listen(),
+            Err(error) => Err(listen_error(error, address, option)),
         }
     }
 }
 
-/// Says what to do if an address cannot be used, which this option sets.
-fn explain<T>(done: io::Result<T>, address: SocketAddr, option: &str) -> anyhow::Result<T> {
-    done.map_err(|error| {
-        let message = format!("cannot listen on {address}: {error}");
-        match error.kind() {
-            io::ErrorKind::AddrInUse => anyhow!(
-                "{message}; another program, perhaps another petstore, uses this port: stop it, or \
+/// Returns the error for an address that cannot be used, with what the operator can do.
+fn listen_error(error: io::Error, address: SocketAddr, option: &str) -> anyhow::Error {
+    let message = format!("cannot listen on {address}: {error}");
+    match error.kind() {
+        io::ErrorKind::AddrInUse => anyhow!(
+            "{message}; another program, perhaps another petstore, uses this port: stop it, or \
                  set another port with {option}"
-            ),
-            io::ErrorKind::AddrNotAvailable => anyhow!(
-                "{message}; this machine does not have the address: set another address with {option}"
-            ),
-            io::ErrorKind::PermissionDenied => anyhow!(BadSetting(format!(
-                "{message}; ports below 1024 need the capability CAP_NET_BIND_SERVICE: set \
+        ),
+        io::ErrorKind::AddrNotAvailable => anyhow!(
+            "{message}; this machine does not have the address: set another address with {option}"
+        ),
+        io::ErrorKind::PermissionDenied => anyhow!(BadSetting(format!(
+            "{message}; ports below 1024 need the capability CAP_NET_BIND_SERVICE: set \
                  another port with {option}"
-            ))),
-            _ => anyhow!(error).context(format!("cannot listen on {address}")),
-        }
-    })
+        ))),
+        _ => anyhow!(error).context(format!("cannot listen on {address}")),
+    }
 }
 
+/// Logs the address of the management listener, if there is one.
 pub(super) fn log_address(listener: Option<&TcpListener>) {
     if let Some(address) = listener.and_then(|listener| listener.local_addr().ok()) {
         info!("management listener at http://{address}");

@@ -102,6 +102,7 @@ enum Command {
 /// not restart the service after it.
 const WRONG_SETTING: u8 = 2;
 
+/// Returns the exit status for an error: [`WRONG_SETTING`] if an operator must change a setting, and otherwise 1.
 fn exit_status(error: &anyhow::Error) -> u8 {
     let is_setting = error.is::<BadSetting>()
         || error.is::<serve::FilesChanged>()
@@ -120,106 +121,125 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     // A database contains the digests of keys, so only its owner may read a new file.
     umask(Mode::RWXG | Mode::RWXO);
-    let parsed = Cli::command()
-        .try_get_matches()
-        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = match parsed {
-        Ok(parsed) => parsed,
+    let matches = match Cli::command().try_get_matches() {
+        Ok(matches) => matches,
         Err(error) => return invalid_arguments(&error),
     };
-    if let Err(error) = variables::load(&matches) {
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return invalid_arguments(&error),
+    };
+    if let Err(error) = variables::load_settings_file(&matches) {
         return failure(&error.into());
     }
-    // `serve` logs them, and no variable sets anything of a demo.
-    if !matches!(cli.command, Command::Serve(_) | Command::Demo(_)) {
-        for warning in variables::unknown(command()) {
-            print_message(&format!("warning: {warning}"));
-        }
-    }
+    print_unknown_variables(&cli.command);
+
     let file_sizes = match FileSizes::watch() {
         Ok(file_sizes) => file_sizes,
         Err(error) => return failure(&error.into()),
     };
-    let done = match cli.command {
-        Command::Serve(serve) => serve.run(variables::unknown(command())),
-        Command::Demo(demo) => demo.run(),
-        Command::Keys(keys) => block_on(keys.run()),
-        Command::Staff(staff) => block_on(staff.run()),
-        Command::Audit(audit) => block_on(audit.run()),
-        Command::Webhooks(webhooks) => block_on(webhooks.run()),
-        Command::Import(import) => match import.run() {
-            Ok(status) => return status,
-            Err(error) => Err(error),
-        },
-        Command::Export(export) => export.run(),
-        Command::Copy(copy) => copy.run(),
-        Command::Check(check) => check.run(),
-        Command::Clock(clock) => block_on(clock.run()),
-        Command::Healthcheck(healthcheck) => healthcheck.run(),
-        Command::Backup(backup) => backup.run(),
-        Command::Backups(list) => list.run(),
-        Command::Restore(restore) => restore.run(),
-        Command::Openapi(openapi) => openapi.run(),
-        Command::Completions(completions) => completions.run(command()),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
+    match cli.command.run() {
+        Ok(exit_code) => exit_code,
         Err(error) => failure(&file_sizes.explain(error)),
     }
 }
 
+/// Prints a warning for each variable that no option reads. `serve` logs these warnings, and no variable sets anything
+/// of a demo.
+fn print_unknown_variables(command_to_run: &Command) {
+    if matches!(command_to_run, Command::Serve(_) | Command::Demo(_)) {
+        return;
+    }
+    for warning in variables::warn_of_unknown(command()) {
+        print_message(&format!("warning: {warning}"));
+    }
+}
+
+impl Command {
+    /// Runs the command. Returns the exit code of the process.
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            // An import that rejects rows has an exit code of its own.
+            Self::Import(import) => return import.run(),
+            Self::Serve(serve) => serve.run(variables::warn_of_unknown(command())),
+            Self::Demo(demo) => demo.run(),
+            Self::Keys(keys) => block_on(keys.run()),
+            Self::Staff(staff) => block_on(staff.run()),
+            Self::Audit(audit) => block_on(audit.run()),
+            Self::Webhooks(webhooks) => block_on(webhooks.run()),
+            Self::Export(export) => export.run(),
+            Self::Copy(copy) => copy.run(),
+            Self::Check(check) => check.run(),
+            Self::Clock(clock) => block_on(clock.run()),
+            Self::Healthcheck(healthcheck) => healthcheck.run(),
+            Self::Backup(backup) => backup.run(),
+            Self::Backups(list) => list.run(),
+            Self::Restore(restore) => restore.run(),
+            Self::Openapi(openapi) => openapi.run(),
+            Self::Completions(completions) => completions.run(command()),
+        }?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Prints an error on one line. Returns its exit code.
 fn failure(error: &anyhow::Error) -> ExitCode {
     // The message of a database can have several lines.
     print_message(&format!("error: {}", chain(error.as_ref())).replace('\n', " "));
     exit_status(error).into()
 }
 
-/// Prints the help if the user requested it. Otherwise prints one line: the first
-/// paragraph of clap's message, which says what is wrong, and its tips.
+/// Prints the help if the user requested it, and otherwise what is wrong with the arguments. Returns the exit code.
 fn invalid_arguments(error: &clap::Error) -> ExitCode {
-    let help = matches!(
-        error.kind(),
+    match error.kind() {
         ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    );
-    if help {
-        let _ = error.print();
-    } else {
-        let text = error.to_string();
-        let first: Vec<&str> = text
-            .lines()
-            .map(str::trim)
-            .take_while(|line| !line.is_empty())
-            .collect();
-        let mut line = first.join(" ");
-        if let Some(instead) = instead(error) {
-            line.extend(["; ", &instead]);
-        } else {
-            for tip in text
-                .lines()
-                .filter_map(|line| line.trim().strip_prefix("tip: "))
-            {
-                line.extend(["; ", tip]);
-            }
-            if !text.contains("tip: ") && error.get(ContextKind::Usage).is_some() {
-                line.push_str("; --help shows what is allowed");
-            }
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
         }
-        if let Some(variable) = variables::variable_behind(command(), &line) {
-            line.extend([" (set by the environment variable ", &variable, ")"]);
-        }
-        print_message(&line);
+        _ => print_message(&argument_problem(error)),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
-/// Returns the command that somebody meant, where clap has no tip, or a wrong one.
-fn instead(error: &clap::Error) -> Option<String> {
+/// Returns one line about invalid arguments: the first paragraph of clap's message, which says what is wrong, and a
+/// tip.
+fn argument_problem(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first_paragraph: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let mut problem = first_paragraph.join(" ");
+    if let Some(tip) = own_tip(error) {
+        problem.extend(["; ", &tip]);
+    } else {
+        let mut has_tip = false;
+        for line in text.lines() {
+            if let Some(tip) = line.trim().strip_prefix("tip: ") {
+                problem.extend(["; ", tip]);
+                has_tip = true;
+            }
+        }
+        if !has_tip && error.get(ContextKind::Usage).is_some() {
+            problem.push_str("; --help shows what is allowed");
+        }
+    }
+    if let Some(variable) = variables::variable_behind(command(), &problem) {
+        problem.extend([" (set by the environment variable ", &variable, ")"]);
+    }
+    problem
+}
+
+/// Returns a tip for a frequent mistake, if clap has no tip for it, or a wrong one.
+fn own_tip(error: &clap::Error) -> Option<String> {
     let text = |kind| error.get(kind).map(ToString::to_string);
-    if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) {
+    if let Some(ContextValue::Strings(valid_values)) = error.get(ContextKind::ValidValue) {
         let scope = format!("store:{}", text(ContextKind::InvalidValue)?);
-        return valid.contains(&scope).then(|| format!("perhaps {scope}"));
+        return valid_values
+            .contains(&scope)
+            .then(|| format!("perhaps {scope}"));
     }
     if text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
         return Some("perhaps petstore serve".to_owned());

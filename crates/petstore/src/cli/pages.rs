@@ -30,7 +30,7 @@ use tracing::warn;
 
 use super::{
     args::BadSetting,
-    management::{Bind, Bound},
+    management::{Reserve, ReservedAddress},
     provider::ProviderArgs,
     values::{self, ListenOrOff},
 };
@@ -106,12 +106,12 @@ pub(super) struct ConsoleUrlArgs {
 }
 
 impl ConsoleUrlArgs {
-    fn listening(&self) -> Listening<'_> {
-        Listening {
-            what: "console",
+    fn listener_settings(&self) -> ListenerSettings<'_> {
+        ListenerSettings {
+            name: "console",
             option: "--console-listen",
             default_port: 8081,
-            given: self.console_listen,
+            value: self.console_listen,
             url: self.console_url.as_ref(),
         }
     }
@@ -124,7 +124,7 @@ impl ConsoleUrlArgs {
     /// Returns the address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
-        let listening = self.listening();
+        let listening = self.listener_settings();
         listening.url_of(listening.address(), has_tls)
     }
 }
@@ -164,13 +164,25 @@ struct WindowArgs {
 }
 
 impl WindowArgs {
-    fn listening(&self) -> Listening<'_> {
-        Listening {
-            what: "window",
+    fn listener_settings(&self) -> ListenerSettings<'_> {
+        ListenerSettings {
+            name: "window",
             option: "--window-listen",
             default_port: 8082,
-            given: self.window_listen,
+            value: self.window_listen,
             url: self.window_url.as_ref(),
+        }
+    }
+
+    /// Logs a warning if the public reaches the window without TLS.
+    fn warn_without_tls(&self) {
+        let Some(url) = self.window_url.as_ref().map(Origin::as_str) else {
+            return;
+        };
+        let local_hosts = ["://localhost", "://127.", "://[::1]"];
+        let is_local = local_hosts.iter().any(|host| url.contains(host));
+        if url.starts_with("http://") && !is_local {
+            warn!("--window-url {url} is without TLS: set the https address that the public uses");
         }
     }
 
@@ -179,36 +191,38 @@ impl WindowArgs {
         let Some(path) = &self.window_style else {
             return Ok(None);
         };
-        let shown = path.display();
+        let file_name = path.display();
         let sheet = fs::read(path).with_context(|| {
             BadSetting(format!(
-                "cannot read the style sheet {shown}, which --window-style names"
+                "cannot read the style sheet {file_name}, which --window-style names"
             ))
         })?;
         let style = Style::new(sheet).map_err(|problem| {
             BadSetting(format!(
-                "the style sheet {shown}, which --window-style names, {problem}"
+                "the style sheet {file_name}, which --window-style names, {problem}"
             ))
         })?;
         Ok(Some(style))
     }
 }
 
-/// A listener, and the option that sets its address.
-struct Listening<'a> {
-    /// The name that people use for it.
-    what: &'static str,
+/// The settings of a listener for pages.
+struct ListenerSettings<'a> {
+    /// The name of the pages in messages: the console or the window.
+    name: &'static str,
+    /// The option that sets the address.
     option: &'static str,
     default_port: u16,
-    given: Option<ListenOrOff>,
-    /// The address in a browser, if it is another one.
+    /// The value of the option, if it is set.
+    value: Option<ListenOrOff>,
+    /// The URL at which browsers reach the listener, if it is not the address.
     url: Option<&'a Origin>,
 }
 
-impl Listening<'_> {
-    /// Returns the address to listen on, if the listener is not off.
+impl ListenerSettings<'_> {
+    /// Returns the address to listen on. It has no meaning if the listener is off.
     fn address(&self) -> SocketAddr {
-        match self.given {
+        match self.value {
             Some(ListenOrOff::At(address)) => address,
             Some(ListenOrOff::Off) | None => {
                 SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), self.default_port)
@@ -216,50 +230,57 @@ impl Listening<'_> {
         }
     }
 
-    /// Returns the address in a browser of a listener at `listening`, without a slash at its end.
-    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
-        let scheme = if tls { "https" } else { "http" };
-        let own = || format!("{scheme}://{}", values::reachable(listening));
-        self.url.map_or_else(own, |url| url.as_str().to_owned())
+    /// Returns the URL at which browsers reach a listener at this address, without a slash at its end.
+    fn url_of(&self, address: SocketAddr, has_tls: bool) -> String {
+        if let Some(url) = self.url {
+            return url.as_str().to_owned();
+        }
+        let scheme = if has_tls { "https" } else { "http" };
+        format!("{scheme}://{}", values::reachable(address))
     }
 
-    /// Reserves the address. If the default address is in use, this is not an error, because the option
-    /// was not given and the listener may not be needed.
-    fn bind(&self, bind: Bind) -> anyhow::Result<Option<Bound>> {
-        match self.given {
-            Some(ListenOrOff::Off) => Ok(None),
-            _ => self.required_if_set(bind(self.address(), self.option)),
+    /// Reserves the address with `reserve`, unless the listener is off.
+    fn reserve(&self, reserve: Reserve) -> anyhow::Result<Option<ReservedAddress>> {
+        if let Some(ListenOrOff::Off) = self.value {
+            return Ok(None);
+        }
+        self.fail_only_if_set(reserve(self.address(), self.option))
+    }
+
+    /// Begins to accept connections at a reserved address.
+    fn listen(&self, reserved: Option<ReservedAddress>) -> anyhow::Result<Option<TcpListener>> {
+        match reserved {
+            Some(reserved) => self.fail_only_if_set(reserved.listen()),
+            None => Ok(None),
         }
     }
 
-    /// Accepts connections from now on.
-    fn listen(&self, bound: Option<Bound>) -> anyhow::Result<Option<TcpListener>> {
-        bound.map_or(Ok(None), |bound| self.required_if_set(bound.listen()))
-    }
-
-    fn required_if_set<T>(&self, done: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
-        match done {
-            Err(error) if self.given.is_none() => {
-                let Self { what, option, .. } = self;
+    /// Turns a failure into a warning if the option is not set, because the operator may not need the listener then.
+    fn fail_only_if_set<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if self.value.is_some() => Err(error),
+            Err(error) => {
+                let Self { name, option, .. } = self;
                 warn!(
-                    "there is no {what}: {error:#}; name another address with {option}, or turn it off with \
+                    "there is no {name}: {error:#}; name another address with {option}, or turn it off with \
                      {option} off"
                 );
                 Ok(None)
             }
-            done => done.map(Some),
         }
     }
 }
 
-/// The console and the window: their reserved addresses, and later their listeners.
-pub(super) struct Faces<A> {
+/// What the console and the window have: first reserved addresses, then listeners.
+pub(super) struct Pages<A> {
     console: Option<A>,
     window: Option<A>,
     style: Option<Style>,
 }
 
-pub(super) type Listeners = Faces<TcpListener>;
+/// The listeners of the pages.
+pub(super) type Listeners = Pages<TcpListener>;
 
 /// The parts of the service that the pages use.
 pub(super) struct PageParts {
@@ -277,7 +298,7 @@ pub(super) struct Urls {
 }
 
 impl PagesArgs {
-    /// Returns how the database is opened: a new one has the labels of its fields in the language of the option.
+    /// Returns how the database is opened. In a new database, the labels of the fields have the language of the option.
     pub(super) fn open_mode(&self) -> OpenMode {
         let language = self.store.language.unwrap_or(Language::English);
         OpenMode::CreateLabelled(languages::field_labels(language))
@@ -293,49 +314,45 @@ impl PagesArgs {
         self.window.style()
     }
 
-    /// Reserves the addresses.
-    pub(super) fn bind(&self, style: Option<Style>, bind: Bind) -> anyhow::Result<Faces<Bound>> {
-        let console = self.console.url.listening().bind(bind)?;
-        Ok(Faces {
+    /// Reserves the addresses with `reserve`.
+    pub(super) fn reserve(
+        &self,
+        style: Option<Style>,
+        reserve: Reserve,
+    ) -> anyhow::Result<Pages<ReservedAddress>> {
+        let console = self.console.url.listener_settings().reserve(reserve)?;
+        Ok(Pages {
             console,
-            window: self.window.listening().bind(bind)?,
+            window: self.window.listener_settings().reserve(reserve)?,
             style,
         })
     }
 
-    /// Accepts connections from now on.
-    pub(super) fn listen(&self, reserved: Faces<Bound>) -> anyhow::Result<Listeners> {
-        let Faces {
+    /// Begins to accept connections at the reserved addresses.
+    pub(super) fn listen(&self, reserved: Pages<ReservedAddress>) -> anyhow::Result<Listeners> {
+        let Pages {
             console,
             window,
             style,
         } = reserved;
-        let url = self
-            .window
-            .window_url
-            .as_ref()
-            .map(Origin::as_str)
-            .unwrap_or_default();
-        let local = ["://localhost", "://127.", "://[::1]"];
-        if url.starts_with("http://") && !local.iter().any(|host| url.contains(host)) {
-            warn!("--window-url {url} is without TLS: set the https address that the public uses");
-        }
-        let console = self.console.url.listening().listen(console)?;
-        Ok(Faces {
+        self.window.warn_without_tls();
+        let console = self.console.url.listener_settings().listen(console)?;
+        Ok(Pages {
             console,
-            window: self.window.listening().listen(window)?,
+            window: self.window.listener_settings().listen(window)?,
             style,
         })
     }
 
-    /// Returns the addresses in a browser.
-    pub(super) fn urls(&self, listeners: &Listeners, tls: bool) -> Urls {
-        let address = |listener: &Option<TcpListener>| listener.as_ref()?.local_addr().ok();
+    /// Returns the URLs at which browsers reach the listeners.
+    pub(super) fn urls(&self, listeners: &Listeners, has_tls: bool) -> Urls {
+        let console_settings = self.console.url.listener_settings();
+        let window_settings = self.window.listener_settings();
         Urls {
-            console: address(&listeners.console)
-                .map(|address| self.console.url.listening().url_of(address, tls)),
-            window: address(&listeners.window)
-                .map(|address| self.window.listening().url_of(address, tls)),
+            console: local_address(listeners.console.as_ref())
+                .map(|address| console_settings.url_of(address, has_tls)),
+            window: local_address(listeners.window.as_ref())
+                .map(|address| window_settings.url_of(address, has_tls)),
         }
     }
 
@@ -347,26 +364,21 @@ impl PagesArgs {
         limits: &Limits,
         stop: impl Future<Output = ()> + Clone + Send,
     ) {
-        let tls = parts.tls;
-        let window_url = self.urls(&listeners, tls.is_some()).window;
-        let console_settings = ConsoleSettings {
-            url: self.console.url.console_url.clone(),
-            tls: tls.is_some(),
-            trusted_proxies: limits.trusted_proxies.clone(),
-            store: self.store_options(),
-            window: window_url.clone(),
-            deployment: parts.deployment,
-            second_factor: self.console.require_second_factor,
-            demo_link: self.demo_link,
-        };
+        let window_url = self.urls(&listeners, parts.tls.is_some()).window;
+        let console_settings = self.console_settings(&parts, limits, window_url.clone());
         let window_settings = WindowSettings {
             url: window_url.unwrap_or_default(),
             store: self.store_options(),
             style: listeners.style,
             embed: self.window.window_embed.clone(),
         };
-        let app = parts.app;
-        let edge = parts.edge;
+        let PageParts {
+            app,
+            edge,
+            provider,
+            tls,
+            ..
+        } = parts;
 
         let console = async {
             let Some(listener) = listeners.console else {
@@ -379,15 +391,9 @@ impl PagesArgs {
                 console_settings,
                 random,
             );
-            let handler = console.with_provider(parts.provider).into_handler();
-            server::serve(
-                listener,
-                tls.clone(),
-                handler,
-                limits,
-                Box::pin(stop.clone()),
-            )
-            .await;
+            let handler = console.with_provider(provider).into_handler();
+            let stop = Box::pin(stop.clone());
+            server::serve(listener, tls.clone(), handler, limits, stop).await;
         };
         let window = async {
             let Some(listener) = listeners.window else {
@@ -395,19 +401,32 @@ impl PagesArgs {
             };
             let window = Window::new(app.reading.clone(), Arc::clone(&edge), window_settings);
             let handler = window.into_handler();
-            server::serve(
-                listener,
-                tls.clone(),
-                handler,
-                limits,
-                Box::pin(stop.clone()),
-            )
-            .await;
+            let stop = Box::pin(stop.clone());
+            server::serve(listener, tls.clone(), handler, limits, stop).await;
         };
         tokio::join!(console, window);
     }
 
-    /// Returns what holds for the store if its profile does not say it.
+    /// Returns the settings of the console. `window_url` is the URL of the window, if there is one.
+    fn console_settings(
+        &self,
+        parts: &PageParts,
+        limits: &Limits,
+        window_url: Option<String>,
+    ) -> ConsoleSettings {
+        ConsoleSettings {
+            url: self.console.url.console_url.clone(),
+            tls: parts.tls.is_some(),
+            trusted_proxies: limits.trusted_proxies.clone(),
+            store: self.store_options(),
+            window: window_url,
+            deployment: parts.deployment,
+            second_factor: self.console.require_second_factor,
+            demo_link: self.demo_link,
+        }
+    }
+
+    /// Returns the values that the store has where its profile has none.
     pub(super) fn store_options(&self) -> StoreOptions {
         StoreOptions {
             name: self.store.store_name.clone(),
@@ -430,4 +449,9 @@ impl Listeners {
         }
         edge
     }
+}
+
+/// Returns the address of a listener, if there is one.
+fn local_address(listener: Option<&TcpListener>) -> Option<SocketAddr> {
+    listener?.local_addr().ok()
 }

@@ -1,6 +1,10 @@
 //! The options for the OpenID provider with which the staff signs in.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, bail};
 use clap::{Args, builder::NonEmptyStringValueParser};
@@ -68,35 +72,41 @@ impl ProviderArgs {
             }
             return Ok(None);
         };
-        let read = |path: &PathBuf| {
-            let what = format!(
-                "the file {}, which --oidc-client-secret-file names",
-                path.display()
-            );
-            let secret = fs::read_to_string(path)
-                .with_context(|| BadSetting(format!("cannot read {what}")))?;
-            match secret.trim() {
-                "" => bail!(BadSetting(format!("{what}, is empty"))),
-                secret => Ok(secret.to_owned()),
-            }
+        let client_secret = match &self.client_secret_file {
+            Some(path) => Some(read_secret(path)?),
+            None => None,
         };
         let settings = ProviderSettings {
             issuer: issuer.clone(),
             client_id: client_id.clone(),
-            client_secret: self.client_secret_file.as_ref().map(read).transpose()?,
+            client_secret,
             scope: self.scope.clone(),
             roles: self.role.iter().flat_map(|rules| rules.0.clone()).collect(),
             only: self.only,
             redirects: self.redirect,
         };
-        let resolver = Box::new(SystemResolver);
-        let clock = Arc::new(SystemClock);
-        Ok(Some(Provider::new(
+        let provider = Provider::new(
             settings,
-            resolver,
+            Box::new(SystemResolver),
             tls::system_roots(),
             REQUEST_LIMIT,
-            clock,
-        )?))
+            Arc::new(SystemClock),
+        )?;
+        Ok(Some(provider))
     }
+}
+
+/// Reads the file with the secret of the service at the provider.
+fn read_secret(path: &Path) -> anyhow::Result<String> {
+    let file_name = format!(
+        "the file {}, which --oidc-client-secret-file names",
+        path.display()
+    );
+    let text =
+        fs::read_to_string(path).with_context(|| BadSetting(format!("cannot read {file_name}")))?;
+    let secret = text.trim();
+    if secret.is_empty() {
+        bail!(BadSetting(format!("{file_name}, is empty")));
+    }
+    Ok(secret.to_owned())
 }

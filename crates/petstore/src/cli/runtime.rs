@@ -97,9 +97,9 @@ async fn send(socket: &OsString, state: &str) -> io::Result<()> {
 
 /// The signals that end a service. One that comes before anybody waits for it is not lost.
 #[derive(Debug)]
-pub(super) struct Ends(Vec<unix::Signal>);
+pub(super) struct EndSignals(Vec<unix::Signal>);
 
-impl Ends {
+impl EndSignals {
     /// Needs a runtime.
     pub(super) fn watch(kinds: &[SignalKind]) -> io::Result<Self> {
         kinds

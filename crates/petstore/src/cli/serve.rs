@@ -23,7 +23,7 @@ use super::{
     management::ManagementArgs,
     pages::{Listeners, PagesArgs},
     photos::ServicePhotoArgs,
-    runtime::{self, Ends},
+    runtime::{self, EndSignals},
     values::{self, RateOrOff},
     webhooks::WebhookArgs,
 };
@@ -172,7 +172,7 @@ pub(super) struct Serve {
 
     /// The signals that end a demo.
     #[arg(skip)]
-    ends: Option<Ends>,
+    end_signals: Option<EndSignals>,
 }
 
 /// Somebody changed the files of the database. A restart does not help before an operator has looked.
@@ -182,10 +182,10 @@ pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
     /// Returns a service with the store of a demo, which these signals end.
-    pub(super) fn with_demo(mut self, demo: Demo, ends: Ends) -> Self {
+    pub(super) fn with_demo(mut self, demo: Demo, signals: EndSignals) -> Self {
         self.pages.demo_link = Some(demo.link.digest());
         self.demo = Some(demo);
-        self.ends = Some(ends);
+        self.end_signals = Some(signals);
         self
     }
 

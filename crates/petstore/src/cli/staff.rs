@@ -15,6 +15,7 @@ use url::Url;
 
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
+    output,
     pages::ConsoleUrlArgs,
     values,
 };
@@ -86,97 +87,162 @@ enum Command {
     },
 }
 
+/// Parses the name of a member.
 fn name(text: &str) -> Result<StaffName, String> {
     StaffName::new(text).ok_or_else(|| "a name is one line of 1 to 64 characters".to_owned())
 }
 
 impl Staff {
+    /// Carries out the command.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let mode = match &self.command {
             Command::Add { if_absent, .. } => if_absent.mode(),
             _ => OpenMode::AsIs,
         };
         let store = self.database.open(mode).await?;
-        let store = store.as_ref();
-        let now = SystemClock.now();
-        let database = &self.database.database;
+        let admin = StaffAdmin {
+            store: store.as_ref(),
+            database: &self.database.database,
+            now: SystemClock.now(),
+        };
         match self.command {
             Command::Add {
                 name,
                 role,
                 console,
                 ..
-            } => {
-                let token = add(store, name.clone(), role, now).await?;
-                show(&token, &console, &name, database)
-            }
-            Command::List => {
-                let staff = store.list_staff().await.context("cannot read the staff")?;
-                super::output::print(&table(&staff, now))
-            }
-            Command::Reset { name, console } => {
-                let token = Token::generate(&mut super::runtime::random());
-                let member = find(store, &name).await?;
-                let change = member.change(|member| member.reset(&token, now), ActType::StaffReset);
-                save_change(store, change.with_ended_sessions(EndedSessions::All), now).await?;
-                show(&token, &console, &name, database)
-            }
+            } => admin.add(name, role, &console).await,
+            Command::List => admin.list().await,
+            Command::Reset { name, console } => admin.reset(&name, &console).await,
             Command::Link {
                 name,
                 subject,
                 oidc_issuer,
-            } => {
-                let identity = Identity {
-                    issuer: oidc_issuer.as_str().to_owned(),
-                    subject,
-                };
-                let key = StaffKey::Identity(identity.clone());
-                if let Some(other) = store
-                    .find_staff(key)
-                    .await
-                    .context("cannot read the staff")?
-                {
-                    let other = other.name.as_str();
-                    bail!(BadSetting(format!(
-                        "{other} signs in with this subject already"
-                    )));
-                }
-                let member = find(store, &name).await?;
-                let change = member.change(
-                    |member| member.with_identity(identity),
-                    ActType::StaffLinked,
-                );
-                save_change(store, change.with_ended_sessions(EndedSessions::All), now).await?;
-                let name = name.as_str();
-                let issuer = oidc_issuer.as_str();
-                super::output::print_message(&format!(
-                    "Member {name} in {database} now signs in at {issuer}."
-                ));
-                Ok(())
-            }
-            Command::Disable { name } => {
-                let member = find(store, &name).await?;
-                let change = member.change(|member| member.disable(now), ActType::StaffDisabled);
-                save_change(store, change.with_ended_sessions(EndedSessions::All), now).await?;
-                super::output::print_message(&format!(
-                    "Member {} in {database} can no longer sign in.",
-                    name.as_str()
-                ));
-                Ok(())
-            }
-            Command::Role { name, role } => {
-                let member = find(store, &name).await?;
-                let change =
-                    member.change(|member| member.with_role(role), ActType::StaffRoleChanged);
-                save_change(store, change, now).await?;
-                super::output::print_message(&format!(
-                    "Member {} in {database} now has the role {}.",
-                    name.as_str(),
-                    role.as_str()
-                ));
-                Ok(())
-            }
+            } => admin.link(&name, subject, &oidc_issuer).await,
+            Command::Disable { name } => admin.disable(&name).await,
+            Command::Role { name, role } => admin.change_role(&name, role).await,
         }
+    }
+}
+
+/// Manages the staff of a store at a given time.
+struct StaffAdmin<'a> {
+    store: &'a dyn Store,
+    database: &'a DatabaseUrl,
+    now: Timestamp,
+}
+
+impl StaffAdmin<'_> {
+    /// Adds a member, and prints the link for the member.
+    async fn add(
+        &self,
+        name: StaffName,
+        role: Role,
+        console: &ConsoleUrlArgs,
+    ) -> anyhow::Result<()> {
+        let token = add(self.store, name.clone(), role, self.now).await?;
+        print_link(&token, console, &name, self.database)
+    }
+
+    /// Prints the table of all members.
+    async fn list(&self) -> anyhow::Result<()> {
+        let staff = self
+            .store
+            .list_staff()
+            .await
+            .context("cannot read the staff")?;
+        output::print(&table(&staff, self.now))
+    }
+
+    /// Makes a new link for a member, ends the member's sessions, and prints the link.
+    async fn reset(&self, name: &StaffName, console: &ConsoleUrlArgs) -> anyhow::Result<()> {
+        let token = Token::generate(&mut super::runtime::random());
+        let change = self
+            .find(name)
+            .await?
+            .change(|member| member.reset(&token, self.now), ActType::StaffReset)
+            .with_ended_sessions(EndedSessions::All);
+        save_change(self.store, change, self.now).await?;
+        print_link(&token, console, name, self.database)
+    }
+
+    /// Links a member with a person at the provider, and ends the member's sessions.
+    async fn link(&self, name: &StaffName, subject: String, issuer: &Issuer) -> anyhow::Result<()> {
+        let issuer = issuer.as_str();
+        let identity = Identity {
+            issuer: issuer.to_owned(),
+            subject,
+        };
+        let key = StaffKey::Identity(identity.clone());
+        let holder = self
+            .store
+            .find_staff(key)
+            .await
+            .context("cannot read the staff")?;
+        if let Some(holder) = holder {
+            let holder_name = holder.name.as_str();
+            bail!(BadSetting(format!(
+                "{holder_name} signs in with this subject already"
+            )));
+        }
+
+        let change = self
+            .find(name)
+            .await?
+            .change(
+                |member| member.with_identity(identity),
+                ActType::StaffLinked,
+            )
+            .with_ended_sessions(EndedSessions::All);
+        save_change(self.store, change, self.now).await?;
+        self.print_change(name, &format!("now signs in at {issuer}"));
+        Ok(())
+    }
+
+    /// Disables a member, and ends the member's sessions.
+    async fn disable(&self, name: &StaffName) -> anyhow::Result<()> {
+        let change = self
+            .find(name)
+            .await?
+            .change(|member| member.disable(self.now), ActType::StaffDisabled)
+            .with_ended_sessions(EndedSessions::All);
+        save_change(self.store, change, self.now).await?;
+        self.print_change(name, "can no longer sign in");
+        Ok(())
+    }
+
+    /// Gives a member another role.
+    async fn change_role(&self, name: &StaffName, role: Role) -> anyhow::Result<()> {
+        let change = self
+            .find(name)
+            .await?
+            .change(|member| member.with_role(role), ActType::StaffRoleChanged);
+        save_change(self.store, change, self.now).await?;
+        self.print_change(name, &format!("now has the role {}", role.as_str()));
+        Ok(())
+    }
+
+    /// Finds the member with this name, or fails.
+    async fn find(&self, name: &StaffName) -> anyhow::Result<StaffMember> {
+        let member = self
+            .store
+            .find_staff(StaffKey::Name(name.key()))
+            .await
+            .context("cannot read the staff")?;
+        let Some(member) = member else {
+            let name = name.as_str();
+            bail!(BadSetting(format!(
+                "there is no member named {name}; `petstore staff list` lists the staff, and \
+                 `petstore staff add {name} --role manager` adds a manager"
+            )));
+        };
+        Ok(member)
+    }
+
+    /// Prints a line about a changed member, such as `Member Ana in shop.db can no longer sign in.`
+    fn print_change(&self, name: &StaffName, predicate: &str) {
+        let line = format!("Member {} in {} {predicate}.", name.as_str(), self.database);
+        output::print_message(&line);
     }
 }
 
@@ -193,30 +259,16 @@ pub(super) async fn add(
     Ok(token)
 }
 
-async fn find(store: &dyn Store, name: &StaffName) -> anyhow::Result<StaffMember> {
-    let found = store
-        .find_staff(StaffKey::Name(name.key()))
-        .await
-        .context("cannot read the staff")?;
-    let absent = || {
-        let name = name.as_str();
-        BadSetting(format!(
-            "there is no member named {name}; `petstore staff list` lists the staff, and \
-             `petstore staff add {name} --role manager` adds a manager"
-        ))
-    };
-    Ok(found.ok_or_else(absent)?)
-}
-
+/// Writes a change of a member. Fails if it is not made.
 async fn save_change(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow::Result<()> {
-    let name = change.after.name.clone();
-    let name = name.as_str();
+    let member_name = change.after.name.clone();
+    let name = member_name.as_str();
     let context = WriteContext::new(Actor::Command, now);
-    match store
+    let outcome = store
         .write_staff(change, context)
         .await
-        .context("cannot change the staff")?
-    {
+        .context("cannot change the staff")?;
+    match outcome {
         StaffWriteOutcome::Done(_) => Ok(()),
         StaffWriteOutcome::NameTaken => bail!(BadSetting(format!(
             "there is a member named {name}, perhaps in another spelling; choose another name, or \
@@ -235,7 +287,7 @@ async fn save_change(store: &dyn Store, change: StaffChange, now: Timestamp) -> 
 }
 
 /// Prints the link to standard output, and a message about it to standard error.
-fn show(
+fn print_link(
     token: &Token,
     console: &ConsoleUrlArgs,
     name: &StaffName,
@@ -243,19 +295,20 @@ fn show(
 ) -> anyhow::Result<()> {
     let name = name.as_str();
     let url = console.url();
-    super::output::print_all(&format!("{}\n", link(token, &url))).with_context(|| {
+    output::print_all(&format!("{}\n", link(token, &url))).with_context(|| {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
-    super::output::print_message(&format!(
+    output::print_message(&format!(
         "Member {name} in {database}: give {name} this link to choose a password. It is valid for 24 \
          hours and is not shown again."
     ));
     if is_local(&url) {
-        super::output::print_message(if console.has_url() {
+        let warning = if console.has_url() {
             "The link works only on this machine, which --console-url names."
         } else {
             "The link works only on this machine. For a link that works elsewhere, add --console-url."
-        });
+        };
+        output::print_message(warning);
     }
     Ok(())
 }
@@ -272,28 +325,36 @@ pub(super) fn link(token: &Token, url: &str) -> String {
     format!("{url}/link/{}", token.reveal())
 }
 
+/// Returns the table of all members.
 fn table(staff: &[StaffMember], now: Timestamp) -> String {
     let mut rows = vec![["ID", "NAME", "ROLE", "STATE"].map(str::to_owned)];
-    rows.extend(staff.iter().map(|member| {
-        let state = match member {
-            StaffMember {
-                disabled_at: Some(at),
-                ..
-            } => format!("disabled since {at}"),
-            StaffMember {
-                identity: Some(of), ..
-            } => format!("active, signs in at {}", of.issuer),
-            StaffMember {
-                password: Some(_), ..
-            } if member.has_second_factor() => "active, with second factor".to_owned(),
-            StaffMember {
-                password: Some(_), ..
-            } => "active".to_owned(),
-            waiting if waiting.has_link_at(now) => "has a link".to_owned(),
-            _ => "link expired".to_owned(),
-        };
-        let name = super::output::visible(member.name.as_str()).into_owned();
-        [member.id.to_string(), name, member.role.to_string(), state]
-    }));
-    super::output::table(&rows)
+    for member in staff {
+        rows.push([
+            member.id.to_string(),
+            output::visible(member.name.as_str()).into_owned(),
+            member.role.to_string(),
+            state_text(member, now),
+        ]);
+    }
+    output::table(&rows)
+}
+
+/// Returns whether and how a member can sign in, such as `active, with second factor`.
+fn state_text(member: &StaffMember, now: Timestamp) -> String {
+    if let Some(disabled_at) = member.disabled_at {
+        return format!("disabled since {disabled_at}");
+    }
+    if let Some(identity) = &member.identity {
+        return format!("active, signs in at {}", identity.issuer);
+    }
+    let state = if member.password.is_some() && member.has_second_factor() {
+        "active, with second factor"
+    } else if member.password.is_some() {
+        "active"
+    } else if member.has_link_at(now) {
+        "has a link"
+    } else {
+        "link expired"
+    };
+    state.to_owned()
 }

@@ -13,15 +13,33 @@ use petstore_observe::{
     traces::Exporter,
 };
 use petstore_store::{Store, StoreError};
-use petstore_web::server::Tls;
+use petstore_web::server::{Tls, TlsError};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::backups::{BACKUP_TIMEOUT, BackupMaker};
 use crate::backups::Backups;
 
-/// How long a run usually may take.
-const RUN_LIMIT: Duration = Duration::from_mins(1);
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
 
+/// The time limit of a run of most tasks.
+const RUN_LIMIT: Duration = MINUTE;
+
+/// The time limit of a run that builds indexes, as the first one does after an upgrade over PostgreSQL.
+const INDEX_LIMIT: Duration = Duration::from_hours(24);
+
+/// The time limit of a run that reads the files of a certificate. A read that hangs keeps a thread, so there must be few
+/// of them.
+const CERTIFICATE_LIMIT: Duration = HOUR;
+
+/// The time limit of a run that delivers webhooks.
+const DELIVERY_LIMIT: Duration = Duration::from_secs(20);
+
+/// The time limit of a run that sends spans. The exporter has a shorter limit.
+const EXPORT_LIMIT: Duration = Duration::from_secs(15);
+
+/// Starts all tasks of a service.
 pub(super) fn start(
     app: &Arc<App>,
     store: &Arc<dyn Store>,
@@ -30,96 +48,109 @@ pub(super) fn start(
     dispatcher: Dispatcher,
     backups: Option<BackupMaker>,
 ) -> Tasks {
-    let second = Duration::from_secs(1);
-    let minute = Duration::from_mins(1);
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&app.tasks));
-    let uses = SaveKeyUses {
-        app: Arc::clone(app),
-        times: every(Duration::from_secs(5)),
-    };
-    // These times only help the operator, so they do not wait long for an unreachable database.
-    tasks.start("save_key_uses", second, uses);
+    start_upkeep(&mut tasks, app);
+    start_photos(&mut tasks, app);
+    start_search(&mut tasks, store);
+    // The times of uses only help the operator, so they do not wait long for an unreachable database.
+    tasks.start("save_key_uses", SECOND, SaveKeyUses::new(Arc::clone(app)));
+    tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
+    if let Some(tls) = tls {
+        start_certificate_renewal(&mut tasks, tls);
+    }
+    if let Some(backup_maker) = backups {
+        let make_backup = MakeBackup::new(Arc::clone(app), backup_maker);
+        // A backup has a shorter limit of its own.
+        tasks.start("make_backup", 2 * BACKUP_TIMEOUT, make_backup);
+    }
+    tasks.start("deliver_webhooks", DELIVERY_LIMIT, Deliver(dispatcher));
+    if let Some(exporter) = exporter {
+        tasks.start("export_spans", EXPORT_LIMIT, SendSpans(exporter));
+    }
+    tasks
+}
+
+/// Starts the tasks that forget, expire and number what is in the store.
+fn start_upkeep(tasks: &mut Tasks, app: &Arc<App>) {
+    start_steps(tasks, app, "forget_old_requests", MINUTE, |app| {
+        app.forget_old_requests().boxed()
+    });
+    start_steps(tasks, app, "forget_old_sessions", MINUTE, |app| {
+        app.forget_old_sessions().boxed()
+    });
+    start_steps(tasks, app, "expire_orders", MINUTE, |app| {
+        app.expire_orders().boxed()
+    });
+    start_steps(tasks, app, "erase_contacts", 10 * MINUTE, |app| {
+        app.erase_contacts().boxed()
+    });
+    start_steps(tasks, app, "forget_old_changes", MINUTE, |app| {
+        app.forget_old_changes().boxed()
+    });
+    // Reading the state numbers the changes. So the changes without a number stay few, although nobody reads the log.
+    start_steps(tasks, app, "number_changes", SECOND, |app| {
+        app.store.journal_state().map_ok(|_| false).boxed()
+    });
+}
+
+/// Starts the tasks that make cards of photos, and delete files that no animal has.
+fn start_photos(tasks: &mut Tasks, app: &Arc<App>) {
+    start_steps(tasks, app, "tend_photos", HOUR, |app| {
+        app.tend_photos().boxed()
+    });
     let photos = Arc::clone(&app.photos);
     let make_card = move || {
         let photos = Arc::clone(&photos);
         async move { photos.make_card().await }
     };
-    tasks.start("make_cards", RUN_LIMIT, Steps::new(minute, make_card));
-    let mut start_steps = |name, interval, step: Step| {
-        let app = Arc::clone(app);
-        let step = move || {
-            let app = Arc::clone(&app);
-            async move { step(&app).await }
-        };
-        tasks.start(name, RUN_LIMIT, Steps::new(interval, step));
-    };
-    start_steps("forget_old_requests", minute, |app| {
-        app.forget_old_requests().boxed()
-    });
-    start_steps("forget_old_sessions", minute, |app| {
-        app.forget_old_sessions().boxed()
-    });
-    start_steps("expire_orders", minute, |app| app.expire_orders().boxed());
-    start_steps("erase_contacts", 10 * minute, |app| {
-        app.erase_contacts().boxed()
-    });
-    start_steps("forget_old_changes", minute, |app| {
-        app.forget_old_changes().boxed()
-    });
-    start_steps("tend_photos", 60 * minute, |app| app.tend_photos().boxed());
-    // So that those without a number stay few, although nobody reads the log.
-    start_steps("number_changes", second, |app| {
-        app.store.journal_state().map_ok(|_| false).boxed()
-    });
-    let times = every(Duration::from_millis(100));
-    let last = SystemClock.instant();
-    let search = TendSearch {
-        store: Arc::clone(store),
-        times,
-        pause: None,
-        last,
-    };
-    // After an upgrade over PostgreSQL, the first run builds indexes.
-    tasks.start("tend_search", Duration::from_hours(24), search);
-    tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
-    if let Some(tls) = tls {
-        let tls = Arc::clone(tls);
-        let renew = move || {
-            let tls = Arc::clone(&tls);
-            async move { tls.renew().await.map(|()| false) }
-        };
-        // A read that hangs keeps a thread, so there must be few of them.
-        let limit = Duration::from_hours(1);
-        tasks.start("renew_tls_certificate", limit, Steps::new(second, renew));
-    }
-    if let Some(BackupMaker { backups, interval }) = backups {
-        let app = Arc::clone(app);
-        let make = MakeBackup {
-            app,
-            backups,
-            interval,
-            times: every(interval),
-            is_first: true,
-        };
-        // A backup has a shorter limit.
-        tasks.start("make_backup", 2 * BACKUP_TIMEOUT, make);
-    }
-    tasks.start(
-        "deliver_webhooks",
-        Duration::from_secs(20),
-        Deliver(dispatcher),
-    );
-    if let Some(exporter) = exporter {
-        // The exporter has a shorter limit.
-        tasks.start("export_spans", Duration::from_secs(15), SendSpans(exporter));
-    }
-    tasks
+    tasks.start("make_cards", RUN_LIMIT, Steps::new(MINUTE, make_card));
 }
 
-/// One step of the work of the service.
+/// Starts the task that prepares animals for the search.
+fn start_search(tasks: &mut Tasks, store: &Arc<dyn Store>) {
+    let tend_search = TendSearch {
+        store: Arc::clone(store),
+        times: every(TendSearch::INTERVAL),
+        pause: None,
+        last_complete_run: SystemClock.instant(),
+    };
+    tasks.start("tend_search", INDEX_LIMIT, tend_search);
+}
+
+/// Starts the task that loads a renewed certificate.
+fn start_certificate_renewal(tasks: &mut Tasks, tls: &Arc<Tls>) {
+    let tls = Arc::clone(tls);
+    let renew = move || {
+        let tls = Arc::clone(&tls);
+        async move {
+            tls.renew().await?;
+            Ok::<_, TlsError>(false)
+        }
+    };
+    let steps = Steps::new(SECOND, renew);
+    tasks.start("renew_tls_certificate", CERTIFICATE_LIMIT, steps);
+}
+
+/// Starts a task that does work of the service in steps.
+fn start_steps(
+    tasks: &mut Tasks,
+    app: &Arc<App>,
+    name: &'static str,
+    interval: Duration,
+    step: Step,
+) {
+    let app = Arc::clone(app);
+    let step = move || {
+        let app = Arc::clone(&app);
+        async move { step(&app).await }
+    };
+    tasks.start(name, RUN_LIMIT, Steps::new(interval, step));
+}
+
+/// A step of the work of the service. It returns whether there is more to do.
 type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-/// Ticks now, and then at this interval. After a long run, the next tick is a whole interval
+/// Returns a timer that ticks now, and then at this interval. After a long run, the next tick is a whole interval
 /// later.
 fn every(interval: Duration) -> Interval {
     let mut times = time::interval(interval);
@@ -127,10 +158,20 @@ fn every(interval: Duration) -> Interval {
     times
 }
 
-/// Records when keys were last used.
+/// Saves the times at which keys were last used.
 struct SaveKeyUses {
     app: Arc<App>,
     times: Interval,
+}
+
+impl SaveKeyUses {
+    /// Returns a task that saves every 5 seconds.
+    fn new(app: Arc<App>) -> Self {
+        Self {
+            app,
+            times: every(Duration::from_secs(5)),
+        }
+    }
 }
 
 impl Task for SaveKeyUses {
@@ -149,13 +190,14 @@ impl Task for SaveKeyUses {
 
 /// Work in bounded steps, at an interval. While there is more to do, the next step follows at once.
 struct Steps<S> {
-    /// Does one step, and returns whether there is more to do.
+    /// The function that does a step and returns whether there is more to do.
     step: S,
     times: Interval,
     has_more: bool,
 }
 
 impl<S> Steps<S> {
+    /// Returns a task that does steps at this interval.
     fn new(interval: Duration, step: S) -> Self {
         Self {
             step,
@@ -188,17 +230,19 @@ where
 struct TendSearch {
     store: Arc<dyn Store>,
     times: Interval,
-    /// Until the next step, if there is more to do.
+    /// The pause before the next step, if there is more to do.
     pause: Option<Duration>,
-    /// When all but a few were prepared.
-    last: Instant,
+    /// The time of the last run that prepared all animals.
+    last_complete_run: Instant,
 }
 
 impl TendSearch {
-    /// More are prepared at once, because a search reads these in a few milliseconds. Fewer are prepared
-    /// once a minute.
-    const FEW: u64 = 1_024;
-    const MINUTE: Duration = Duration::from_mins(1);
+    /// The interval at which the task looks for animals that are not prepared.
+    const INTERVAL: Duration = Duration::from_millis(100);
+
+    /// The number of animals that may wait for the complete run of each minute. A search reads them in a few milliseconds.
+    /// More animals are prepared at once.
+    const MAX_UNPREPARED: u64 = 1_024;
 }
 
 impl Task for TendSearch {
@@ -213,17 +257,21 @@ impl Task for TendSearch {
 
     async fn run(&mut self) -> Result<(), Failure> {
         self.pause = None;
-        let started = SystemClock.instant();
-        let is_due = started.saturating_duration_since(self.last) >= Self::MINUTE;
-        if self
-            .store
-            .tend_search(if is_due { 0 } else { Self::FEW })
-            .await?
-        {
-            // At most a third of the time, so that it slows other writes little.
-            self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
-        } else if is_due {
-            self.last = started;
+        let started_at = SystemClock.instant();
+        let is_complete_run =
+            started_at.saturating_duration_since(self.last_complete_run) >= MINUTE;
+        let max_unprepared = if is_complete_run {
+            0
+        } else {
+            Self::MAX_UNPREPARED
+        };
+        let has_more = self.store.tend_search(max_unprepared).await?;
+        if has_more {
+            // The task works at most a third of the time, so that it slows other writes little.
+            let duration = SystemClock.instant().saturating_duration_since(started_at);
+            self.pause = Some(2 * duration);
+        } else if is_complete_run {
+            self.last_complete_run = started_at;
         }
         Ok(())
     }
@@ -239,19 +287,33 @@ struct MakeBackup {
     is_first: bool,
 }
 
+impl MakeBackup {
+    /// Returns a task that makes backups at the interval of `backup_maker`.
+    fn new(app: Arc<App>, backup_maker: BackupMaker) -> Self {
+        let BackupMaker { backups, interval } = backup_maker;
+        Self {
+            app,
+            backups,
+            interval,
+            times: every(interval),
+            is_first: true,
+        }
+    }
+}
+
 impl Task for MakeBackup {
     async fn due(&mut self) {
         self.times.tick().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        let believed = self.app.confirmed_clock.now().await?;
-        let least_age = if self.is_first {
+        let confirmed_now = self.app.confirmed_clock.now().await?;
+        let min_age = if self.is_first {
             self.interval
         } else {
             Duration::ZERO
         };
-        match self.backups.make(believed, least_age).await? {
+        match self.backups.make(confirmed_now, min_age).await? {
             Some(wait) => self.times.reset_after(wait),
             None => self.is_first = false,
         }

@@ -1,5 +1,7 @@
-//! Environment variables: every option has one, except `--create`, `--force` and the options of `demo`. And the settings of
-//! the packaged service, for commands that do not name its database or address.
+//! Environment variables, and the settings file of the packaged service.
+//!
+//! Every option has a variable, except `--create`, `--force` and the options of `demo`. A command that names neither a
+//! database nor an address uses the settings of the service on this machine.
 
 use std::{
     env,
@@ -15,8 +17,8 @@ use clap::{ArgMatches, parser::ValueSource};
 
 use super::args::BadSetting;
 
-/// Variables of the examples, which are clients of the service.
-const OF_CLIENTS: [&str; 5] = [
+/// The variables of the examples, which are clients of the service.
+const VARIABLES_OF_EXAMPLES: [&str; 5] = [
     "PETSTORE_URL",
     "PETSTORE_KEY",
     "PETSTORE_READ_KEY",
@@ -24,17 +26,31 @@ const OF_CLIENTS: [&str; 5] = [
     "PETSTORE_ADMIN_KEY",
 ];
 
-/// The first part of the variables that Kubernetes sets for a service named petstore.
-const OF_KUBERNETES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
+/// The prefixes of the variables that Kubernetes sets for a service named petstore.
+const KUBERNETES_PREFIXES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
 
-/// Returns a warning for each variable that has our prefix but that no option reads.
-pub(super) fn unknown(command: clap::Command) -> Vec<String> {
-    let known = known(command);
+/// The variable that names the settings file. If the variable is empty, no file is read.
+const SETTINGS_FILE_VARIABLE: &str = "PETSTORE_ENV_FILE";
+
+/// The program of the Debian package.
+const PACKAGED_PROGRAM: &str = "/usr/bin/petstore";
+
+/// The settings file of the service in the Debian package. Other builds do not read it, because a developer's build must
+/// not write to the database of the service.
+const PACKAGED_SETTINGS_FILE: &str = "/etc/petstore/petstore.env";
+
+/// Returns a warning for each variable with the prefix `PETSTORE_` that no option reads.
+pub(super) fn warn_of_unknown(command: clap::Command) -> Vec<String> {
+    let known_names = variable_names(command);
     let mut warnings: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| name.starts_with("PETSTORE_") && !known.contains(name))
-        .filter(|name| !OF_CLIENTS.contains(&name.as_str()))
-        .filter(|name| !OF_KUBERNETES.iter().any(|prefix| name.starts_with(prefix)))
+        .filter(|name| name.starts_with("PETSTORE_") && !known_names.contains(name))
+        .filter(|name| !VARIABLES_OF_EXAMPLES.contains(&name.as_str()))
+        .filter(|name| {
+            !KUBERNETES_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+        })
         .map(|name| format!("no option reads the variable {name}; correct or remove it"))
         .collect();
     warnings.sort();
@@ -47,7 +63,7 @@ pub(super) fn unknown(command: clap::Command) -> Vec<String> {
 /// clap quotes the option: `invalid value 'x' for '--port <PORT>'`.
 pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<String> {
     let mut variable = None;
-    for_each_option(&built(command), &mut |option| {
+    for_each_option(&complete(command), &mut |option| {
         if message.contains(&format!("'{option}'")) {
             variable = deciding_variable(option);
         }
@@ -71,9 +87,10 @@ fn is_option(argument: &OsStr, long_name: &str) -> bool {
     value.is_some_and(|value| value.is_empty() || value.starts_with('='))
 }
 
-fn known(command: clap::Command) -> Vec<String> {
-    let mut names = vec![SETTINGS_FILE.to_owned()];
-    for_each_option(&built(command), &mut |option| {
+/// Returns the names of all variables that the program reads.
+fn variable_names(command: clap::Command) -> Vec<String> {
+    let mut names = vec![SETTINGS_FILE_VARIABLE.to_owned()];
+    for_each_option(&complete(command), &mut |option| {
         names.extend(
             option
                 .get_env()
@@ -84,8 +101,8 @@ fn known(command: clap::Command) -> Vec<String> {
     names
 }
 
-/// Returns the command line, with everything that clap adds to it.
-fn built(mut command: clap::Command) -> clap::Command {
+/// Returns the definition of the command line, with the options that clap adds to it.
+fn complete(mut command: clap::Command) -> clap::Command {
     command.build();
     command
 }
@@ -93,32 +110,28 @@ fn built(mut command: clap::Command) -> clap::Command {
 /// Visits the options of a command and of its subcommands.
 fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
     command.get_arguments().for_each(&mut *visit);
-    for below in command.get_subcommands() {
-        for_each_option(below, visit);
+    for subcommand in command.get_subcommands() {
+        for_each_option(subcommand, visit);
     }
 }
 
-/// Names the file to read; if the variable is empty, no file is read.
-const SETTINGS_FILE: &str = "PETSTORE_ENV_FILE";
-
-/// The program of the Debian package, and the settings of its service. Other builds do
-/// not read this file: a developer's build must not write to the service's database.
-const PACKAGED: (&str, &str) = ("/usr/bin/petstore", "/etc/petstore/petstore.env");
-
-/// Runs the command again with the settings of the service on this machine, if there
-/// are some and the command uses the service or its database without naming it. `serve`
-/// gets its settings from systemd.
-pub(super) fn load(matches: &ArgMatches) -> Result<(), BadSetting> {
-    let Some((file, option)) = file().zip(missing_option(matches)) else {
+/// Runs the program again with the variables in the settings file, if there is such a file, and if the command uses the
+/// service or its database without naming it. `serve` gets its settings from systemd.
+pub(super) fn load_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
+    let Some(file) = settings_file() else {
+        return Ok(());
+    };
+    let Some(option) = missing_option(matches) else {
         return Ok(());
     };
     let text = match fs::read_to_string(&file) {
         Err(error)
-            if error.kind() == ErrorKind::NotFound && env::var_os(SETTINGS_FILE).is_none() =>
+            if error.kind() == ErrorKind::NotFound
+                && env::var_os(SETTINGS_FILE_VARIABLE).is_none() =>
         {
             return Ok(());
         }
-        read => read.map_err(|error| {
+        result => result.map_err(|error| {
             BadSetting(format!(
                 "cannot read {}, the settings of the service: {error}; run the command as the \
                  user of the service (`sudo -u petstore petstore …`), or add {option}",
@@ -133,14 +146,14 @@ pub(super) fn load(matches: &ArgMatches) -> Result<(), BadSetting> {
             file.display()
         ))
     })?;
-    let given = variables
+    let unset_variables = variables
         .into_iter()
         .filter(|(name, _)| env::var_os(name).is_none());
-    let program = env::current_exe().unwrap_or_else(|_| PACKAGED.0.into());
+    let program = env::current_exe().unwrap_or_else(|_| PACKAGED_PROGRAM.into());
     let error = process::Command::new(program)
         .args(env::args_os().skip(1))
-        .envs(given)
-        .env(SETTINGS_FILE, "")
+        .envs(unset_variables)
+        .env(SETTINGS_FILE_VARIABLE, "")
         .exec();
     Err(BadSetting(format!(
         "cannot run petstore with the settings in {}: {error}",
@@ -148,22 +161,27 @@ pub(super) fn load(matches: &ArgMatches) -> Result<(), BadSetting> {
     )))
 }
 
-fn file() -> Option<PathBuf> {
-    if let Some(file) = env::var_os(SETTINGS_FILE) {
-        return Some(file)
-            .filter(|file| !file.is_empty())
-            .map(PathBuf::from);
+/// Returns the path of the settings file, if one is to be read.
+fn settings_file() -> Option<PathBuf> {
+    match env::var_os(SETTINGS_FILE_VARIABLE) {
+        Some(file) if file.is_empty() => return None,
+        Some(file) => return Some(file.into()),
+        None => {}
     }
     let program = env::current_exe().ok()?;
-    (program == Path::new(PACKAGED.0)).then(|| PACKAGED.1.into())
+    if program == Path::new(PACKAGED_PROGRAM) {
+        Some(PACKAGED_SETTINGS_FILE.into())
+    } else {
+        None
+    }
 }
 
 /// Returns the option that would name the database or the address of the service, if this command
 /// other than `serve` needs it and neither an option nor a variable gives it.
 fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
     let (name, mut matches) = matches.subcommand()?;
-    while let Some((_, below)) = matches.subcommand() {
-        matches = below;
+    while let Some((_, subcommand_matches)) = matches.subcommand() {
+        matches = subcommand_matches;
     }
     let is_default = |id| matches.value_source(id) == Some(ValueSource::DefaultValue);
     let is_given = |id| matches.value_source(id).is_some();
@@ -190,11 +208,7 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
             continue;
         }
         let (name, value) = line.split_once('=').ok_or(number)?;
-        let value = value.trim_start();
-        let unquoted = ['"', '\'']
-            .into_iter()
-            .find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
-        let value = unquoted.unwrap_or(value);
+        let value = without_quotes(value.trim_start());
         if name.is_empty()
             || name.contains(char::is_whitespace)
             || value.contains(['\\', '"', '\''])
@@ -204,4 +218,16 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
         variables.push((name.to_owned(), value.to_owned()));
     }
     Ok(variables)
+}
+
+/// Removes the quotes around a value, if it has the same quote at both ends.
+fn without_quotes(value: &str) -> &str {
+    for quote in ['"', '\''] {
+        if let Some(content) = value.strip_prefix(quote)
+            && let Some(content) = content.strip_suffix(quote)
+        {
+            return content;
+        }
+    }
+    value
 }

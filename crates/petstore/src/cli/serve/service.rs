@@ -27,23 +27,23 @@ use crate::cli::{
     backups::BackupMaker,
     demo_store::Demo,
     first_start,
-    management::{self, Bound},
-    pages::{Faces, Listeners, PageParts},
-    runtime::{self, Ends, notify},
+    management::{self, ReservedAddress},
+    pages::{Listeners, PageParts, Pages},
+    runtime::{self, EndSignals, notify},
     tasks,
     webhooks::KeyFileUser,
 };
 
-/// The reserved addresses, and what was read before them.
-struct Sockets {
+/// The reserved addresses of a service, and the values that were read before the addresses were reserved.
+struct ServiceAddresses {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
-    api: Bound,
-    management: Option<Bound>,
-    pages: Faces<Bound>,
+    api: ReservedAddress,
+    management: Option<ReservedAddress>,
+    pages: Pages<ReservedAddress>,
 }
 
-/// The listeners of a service that accepts connections, and what it needs for them.
+/// The listeners of a service, and the values that their connections need.
 struct ServiceListeners {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
@@ -68,7 +68,7 @@ impl Serve {
         // The log starts first, because opening the store may take long and logs this.
         let _log = log::start(self.log.format, self.log.level);
         log_warnings(warnings);
-        let sockets = self.bind()?;
+        let addresses = self.reserve_addresses()?;
 
         let database = &self.database.database;
         let mode = self.pages.open_mode();
@@ -76,20 +76,24 @@ impl Serve {
         let store = databases::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
         // Nobody can connect before the schema is there.
-        let listeners = self.listen(sockets)?;
-        let mut signals = match self.ends.take() {
+        let listeners = self.listen(addresses)?;
+        let mut signals = match self.end_signals.take() {
             Some(signals) => signals,
-            None => Ends::of_service()?,
+            None => EndSignals::of_service()?,
         };
 
         let limits = self.limits();
         let demo = self.demo.take();
         let service = self.open(&store, photos, &limits, &listeners).await?;
-        let is_ready = self
-            .prepare(demo, &service.app, &listeners, &mut signals)
-            .await?;
-        if !is_ready {
-            return Ok(());
+        match demo {
+            Some(demo) => {
+                let filling = self.fill_demo(demo, &service.app, &listeners);
+                tokio::select! {
+                    result = filling => result?,
+                    () = signals.next() => return Ok(()),
+                }
+            }
+            None => self.log_addresses(&service.app, &listeners).await?,
         }
         self.run_until_signal(service, listeners, &limits, signals)
             .await?;
@@ -106,32 +110,35 @@ impl Serve {
 
     /// Reads the files of the settings, and reserves the addresses after that: a port that is in use hides no wrong
     /// setting.
-    fn bind(&self) -> anyhow::Result<Sockets> {
+    fn reserve_addresses(&self) -> anyhow::Result<ServiceAddresses> {
         let tls = self.tls.load()?;
         let style = self.pages.style()?;
         let provider = self.pages.provider()?;
-        let bind = if self.demo.is_some() {
-            Bound::or_free
+        let reserve = if self.demo.is_some() {
+            ReservedAddress::new_or_free
         } else {
-            Bound::new
+            ReservedAddress::new
         };
-        Ok(Sockets {
+        Ok(ServiceAddresses {
             tls,
             provider,
-            api: bind(self.listen, "--listen")?,
-            management: self.management.bind()?,
-            pages: self.pages.bind(style, bind)?,
+            api: reserve(self.listen, "--listen")?,
+            management: self.management.reserve()?,
+            pages: self.pages.reserve(style, reserve)?,
         })
     }
 
-    /// Accepts connections from now on.
-    fn listen(&self, sockets: Sockets) -> anyhow::Result<ServiceListeners> {
+    /// Begins to accept connections at the reserved addresses.
+    fn listen(&self, addresses: ServiceAddresses) -> anyhow::Result<ServiceListeners> {
         let listeners = ServiceListeners {
-            tls: sockets.tls,
-            provider: sockets.provider,
-            api: sockets.api.listen()?,
-            management: sockets.management.map(Bound::listen).transpose()?,
-            pages: self.pages.listen(sockets.pages)?,
+            tls: addresses.tls,
+            provider: addresses.provider,
+            api: addresses.api.listen()?,
+            management: addresses
+                .management
+                .map(ReservedAddress::listen)
+                .transpose()?,
+            pages: self.pages.listen(addresses.pages)?,
         };
         management::log_address(listeners.management.as_ref());
         Ok(listeners)
@@ -181,31 +188,31 @@ impl Serve {
         })
     }
 
-    /// Fills the store of a demo, or logs the addresses of the service. Returns whether the service is to run: a signal
-    /// can end a demo before it is full.
-    async fn prepare(
+    /// Fills the store of a demo.
+    async fn fill_demo(
         &self,
-        demo: Option<Demo>,
+        demo: Demo,
         app: &Arc<App>,
         listeners: &ServiceListeners,
-        signals: &mut Ends,
-    ) -> anyhow::Result<bool> {
+    ) -> anyhow::Result<()> {
+        let urls = self.pages.urls(&listeners.pages, listeners.tls.is_some());
+        let address = listeners.api.local_addr()?;
+        demo.fill(app, address, &urls).await
+    }
+
+    /// Logs the addresses of the service, and what the operator of a new one can do first.
+    async fn log_addresses(
+        &self,
+        app: &Arc<App>,
+        listeners: &ServiceListeners,
+    ) -> anyhow::Result<()> {
         let has_tls = listeners.tls.is_some();
         let urls = self.pages.urls(&listeners.pages, has_tls);
         let address = listeners.api.local_addr()?;
-        if let Some(demo) = demo {
-            tokio::select! {
-                result = demo.fill(app, address, &urls) => result?,
-                () = signals.next() => return Ok(false),
-            }
-            return Ok(true);
-        }
-
         let database = &self.database.database;
         let settings = self.settings(has_tls);
         let photos = app.photos.storage();
-        first_start::log(&*app.store, database, photos, &settings, address, urls).await?;
-        Ok(true)
+        first_start::log(&*app.store, database, photos, &settings, address, urls).await
     }
 
     /// Serves until the last signal, or until all requests have ended after the first one.
@@ -214,7 +221,7 @@ impl Serve {
         service: Service,
         listeners: ServiceListeners,
         limits: &Limits,
-        signals: Ends,
+        signals: EndSignals,
     ) -> anyhow::Result<()> {
         let Service {
             store,
@@ -272,7 +279,7 @@ impl Serve {
 /// Waits for the first signal, or for changed files of the database, and begins the shutdown. Completes with the next
 /// signal, or with the one after it while the shutdown delay passes. Dropping `stop` ends the listeners.
 async fn wait_for_last_signal(
-    mut signals: Ends,
+    mut signals: EndSignals,
     store: Arc<dyn Store>,
     readiness: Arc<Management>,
     delay: Duration,
