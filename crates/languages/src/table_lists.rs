@@ -35,20 +35,21 @@ pub(super) const ESTIMATES: &str = "~ ≈ ca circa c about approx approximately 
 /// Words of an age that have no meaning of their own: `3 years old`, `2 Jahre und 3 Monate alt`.
 pub(super) const AGE_FILLERS: &str = "old of age and alt und et y de edad";
 
-/// The values of the field `sex`, with their words. In the files of American shelters, `Spayed` and `Neutered` are sexes.
+/// The values of the field `sex`, with the words that stand for no kind of animals; see `look::SEX_WORDS` for the others. In the
+/// files of American shelters, `Spayed` and `Neutered` are sexes.
 pub(super) const SEXES: &[(&str, &str)] = &[
     (
         "Female",
-        "f fem female girl queen bitch mare spayed \
-         w wbl weibl weiblich hündin huendin kätzin kaetzin stute \
-         femelle fem. chienne chatte jument lapine \
-         h hembra perra gata yegua coneja",
+        "f fem female girl queen spayed \
+         w wbl weibl weiblich kätzin kaetzin \
+         femelle fem. \
+         h hembra",
     ),
     (
         "Male",
-        "m masc male boy tom tomcat stallion gelding neutered \
-         männl männlich maennl maennlich mnl rüde ruede kater hengst wallach rammler \
-         mâle étalon hongre \
+        "m masc male boy tom neutered \
+         männl männlich maennl maennlich mnl rammler \
+         mâle \
          macho semental",
     ),
     (

@@ -16,7 +16,7 @@ use super::{
     all_field_labels,
     console::Texts,
     console_texts_in,
-    look::find_species,
+    look::{SEX_WORDS, find_species},
     numbers_in,
     table_lists::{
         AGE_FILLERS, ESTIMATES, MORE_HEADINGS, MORE_MONTHS, NO, NO_VALUES, NONE_VALUES,
@@ -150,6 +150,15 @@ fn choices() -> Vec<ChoiceWord> {
             for key in keys(words) {
                 choices.push(ChoiceWord { field, key, value });
             }
+        }
+    }
+    for (value, words) in SEX_WORDS {
+        for word in words {
+            choices.push(ChoiceWord {
+                field: "sex",
+                key: (*word).to_owned(),
+                value,
+            });
         }
     }
     choices

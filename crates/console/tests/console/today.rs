@@ -7,15 +7,29 @@ use petstore_domain::{Clock, Role, store_area::Currency};
 
 use super::browser::{Browser, Shop};
 
-/// Adds an animal and reserves it for this customer until this day.
-async fn reserve(clerk: &mut Browser<'_>, name: &str, contact: &str, until: &str) {
+/// Adds an animal and reserves it with this form.
+pub(super) async fn reserve_with(clerk: &mut Browser<'_>, name: &str, order: &[(&str, &str)]) {
     let form = [("name", name), ("category", "1"), ("status", "available")];
     let animal = clerk.post("/add", &form).await.next().to_owned();
-    let form = [("until", until), ("contact", contact)];
-    clerk
-        .post(&format!("{animal}/order"), &form)
-        .await
-        .expect(303);
+    let path = format!("{animal}/order");
+    clerk.post(&path, order).await.expect(303);
+}
+
+/// Adds an animal and reserves it for this customer until this day.
+async fn reserve(clerk: &mut Browser<'_>, name: &str, contact: &str, until: &str) {
+    reserve_with(clerk, name, &[("until", until), ("contact", contact)]).await;
+}
+
+/// Expects that Rex is to be collected today and Max until tomorrow, in this order.
+pub(super) fn expect_rex_today_and_max_tomorrow(page: &str) {
+    let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
+    let parts = [
+        "<h3>To be collected today (1)</h3>",
+        "<bdi>Rex",
+        "<h3>Until tomorrow (1)</h3>",
+        "<bdi>Max",
+    ];
+    assert!(parts.map(place).is_sorted(), "{page}");
 }
 
 #[tokio::test]
@@ -33,14 +47,7 @@ async fn today_says_whom_to_expect_today_and_tomorrow_and_how_to_call_them() {
     // The message about it names the animal.
     clerk.get("/animals/2").await.expect(200);
     let page = clerk.get("/").await.expect(200).text;
-    let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
-    let parts = [
-        "<h3>To be collected today (1)</h3>",
-        "<bdi>Rex",
-        "<h3>Until tomorrow (1)</h3>",
-        "<bdi>Max",
-    ];
-    assert!(parts.map(place).is_sorted(), "{page}");
+    expect_rex_today_and_max_tomorrow(&page);
     assert!(page.contains("href=\"tel:+49301234567\""), "{page}");
     // The number of a room and a day are no telephone numbers.
     assert_eq!(page.matches("href=\"tel:").count(), 1, "{page}");

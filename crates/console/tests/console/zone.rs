@@ -8,7 +8,10 @@ use petstore_domain::{
     store_area::{OrderId, Profile, StoreTimeZone},
 };
 
-use super::browser::{Browser, PASSWORD, Page, Shop};
+use super::{
+    browser::{Browser, PASSWORD, Page, Shop},
+    today::{expect_rex_today_and_max_tomorrow, reserve_with},
+};
 
 const PAGE: &str = "/settings/store";
 
@@ -40,13 +43,7 @@ async fn zone_of_profile(shop: &Shop) -> Option<String> {
 
 /// Adds an animal and reserves it until this day, from a browser with this offset in minutes.
 async fn reserve(clerk: &mut Browser<'_>, name: &str, until: &str, offset: &str) {
-    let form = [("name", name), ("category", "1"), ("status", "available")];
-    let animal = clerk.post("/add", &form).await.next().to_owned();
-    let form = [("until", until), ("until-offset", offset)];
-    clerk
-        .post(&format!("{animal}/order"), &form)
-        .await
-        .expect(303);
+    reserve_with(clerk, name, &[("until", until), ("until-offset", offset)]).await;
 }
 
 /// The end of an order.
@@ -122,14 +119,7 @@ async fn the_page_today_has_the_day_of_the_store_in_its_morning_and_in_its_eveni
     // The message about it names the animal.
     clerk.get("/animals/2").await.expect(200);
     let page = clerk.get("/").await.expect(200).text;
-    let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
-    let parts = [
-        "<h3>To be collected today (1)</h3>",
-        "<bdi>Rex",
-        "<h3>Until tomorrow (1)</h3>",
-        "<bdi>Max",
-    ];
-    assert!(parts.map(place).is_sorted(), "{page}");
+    expect_rex_today_and_max_tomorrow(&page);
     assert!(page.contains("2\u{a0}December\u{a0}2026, 23:59<"), "{page}");
     assert!(page.contains("data-day=\"2026-12-02\""), "{page}");
     clerk.post("/orders/1/complete", &[]).await.expect(303);

@@ -44,6 +44,14 @@ bodies! {
     PhotoPatch: alt, focus, position;
 }
 
+/// Returns the description of a photo, which can be absent; `None` if the text is not valid.
+fn read_alt(text: Option<String>) -> Option<Option<AltText>> {
+    match text {
+        Some(text) => AltText::new(text).map(Some),
+        None => Some(None),
+    }
+}
+
 /// A photo in the form in which a store keeps it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -59,10 +67,7 @@ struct StoredPhoto<'s> {
 impl StoredPhoto<'_> {
     /// Returns the photo; `None` if a member is not valid.
     fn into_photo(self) -> Option<Photo> {
-        let alt = match self.alt {
-            Some(alt) => Some(AltText::new(alt)?),
-            None => None,
-        };
+        let alt = read_alt(self.alt)?;
         let focus = match self.focus {
             Some(point) => Some(Focus::new(point)?),
             None => None,
@@ -104,10 +109,7 @@ struct LoggedPhoto<'l> {
 impl LoggedPhoto<'_> {
     /// Returns the photo; `None` if a member is not valid.
     fn into_photo(self) -> Option<Photo> {
-        let alt = match self.alt {
-            Some(alt) => Some(AltText::new(alt)?),
-            None => None,
-        };
+        let alt = read_alt(self.alt)?;
         let focus = match self.focus {
             Some([left, top]) => Some(read_focus([left.get(), top.get()])?),
             None => None,

@@ -337,12 +337,12 @@ fn a_choice_is_known_by_the_words_of_people_who_write_tables() {
     for (value, cells) in [
         (
             "Female",
-            "w|W|f|F|weibl.|weiblich|WEIBLICH|female|Fem.|femelle|Hembra|h|Hündin|HUENDIN|chienne|gata|Spayed|spayed female|\
+            "w|W|f|F|weibl.|weiblich|WEIBLICH|female|Fem.|femelle|Hembra|h|Hündin|HUENDIN|chienne|gata|Stute|pouliche|gata cachorra|Spayed|spayed female|\
              Weiblich (kastriert)|female ",
         ),
         (
             "Male",
-            "m|M|männl.|Männlich|mâle|Macho|Rüde|ruede|Kater|NEUTERED|Neutered Male|Intact Male|Hengst",
+            "m|M|männl.|Männlich|mâle|Macho|Rüde|ruede|Kater|NEUTERED|Neutered Male|Intact Male|Hengst|Wallach|colt|étalon",
         ),
         ("Unknown", "unbekannt|UNKNOWN|u|?|inconnu|desconocido"),
         ("", "| |NA|n/a|-"),

@@ -185,6 +185,10 @@ pub(crate) fn general_meaning(phrase: &str) -> Option<GeneralMeaning> {
     })
 }
 
+/// The values of the field `sex` of a new store, each with the general words for animals of this sex.
+pub(crate) const SEX_WORDS: [(&str, &[&str]); 2] =
+    [("Female", drawn_words::FEMALE), ("Male", drawn_words::MALE)];
+
 /// Returns the general words for a kind.
 pub(crate) fn general_words(kind: usize) -> &'static [&'static str] {
     KINDS.get(kind).map_or(&[], |(_, words)| words.general)

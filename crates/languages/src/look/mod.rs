@@ -15,10 +15,10 @@ pub use age::duration_in_words;
 pub use animal::{Animal, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
-pub(crate) use drawings::find_species;
 pub(crate) use drawings::{
     GeneralMeaning, LONGEST_PHRASE, Sex, general_meaning, general_words, kind, names_only,
 };
+pub(crate) use drawings::{SEX_WORDS, find_species};
 pub(crate) use pictures::Room;
 pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, gallery_room};
 pub use render::text;
