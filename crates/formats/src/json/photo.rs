@@ -44,11 +44,14 @@ bodies! {
     PhotoPatch: alt, focus, position;
 }
 
-/// Returns the description of a photo, which can be absent; `None` if the text is not valid.
-fn read_alt(text: Option<String>) -> Option<Option<AltText>> {
+/// The error for a description that no photo can have.
+struct InvalidAlt;
+
+/// Returns the description of a photo, which can be absent.
+fn read_alt(text: Option<String>) -> Result<Option<AltText>, InvalidAlt> {
     match text {
-        Some(text) => AltText::new(text).map(Some),
-        None => Some(None),
+        Some(text) => AltText::new(text).map(Some).ok_or(InvalidAlt),
+        None => Ok(None),
     }
 }
 
@@ -67,7 +70,7 @@ struct StoredPhoto<'s> {
 impl StoredPhoto<'_> {
     /// Returns the photo; `None` if a member is not valid.
     fn into_photo(self) -> Option<Photo> {
-        let alt = read_alt(self.alt)?;
+        let alt = read_alt(self.alt).ok()?;
         let focus = match self.focus {
             Some(point) => Some(Focus::new(point)?),
             None => None,
@@ -109,7 +112,7 @@ struct LoggedPhoto<'l> {
 impl LoggedPhoto<'_> {
     /// Returns the photo; `None` if a member is not valid.
     fn into_photo(self) -> Option<Photo> {
-        let alt = read_alt(self.alt)?;
+        let alt = read_alt(self.alt).ok()?;
         let focus = match self.focus {
             Some([left, top]) => Some(read_focus([left.get(), top.get()])?),
             None => None,
