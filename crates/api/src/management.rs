@@ -37,7 +37,7 @@ const READY_WITHIN: Duration = Duration::from_secs(2);
 pub struct Management {
     api: Arc<Api>,
     is_shutting_down: AtomicBool,
-    /// Not counted with those of clients.
+    /// Not counted with the requests of clients.
     connections: Arc<Connections>,
 }
 

@@ -79,8 +79,7 @@ impl Fields {
         Err(StoreError::Overloaded)
     }
 
-    /// Puts fields that must have the versions of these, all or none. Nothing about them can need that they are
-    /// unused.
+    /// Puts fields whose versions must be the stored ones, all or none. No change may need a field without values.
     pub async fn put_all(
         &self,
         fields: &[FieldDefinition],

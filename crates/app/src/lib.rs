@@ -77,7 +77,7 @@ impl Default for Settings {
     }
 }
 
-/// The parts of the service. An interface takes those that it needs.
+/// The parts of the service. An interface takes the parts that it needs.
 pub struct App {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
@@ -108,7 +108,7 @@ pub struct App {
 }
 
 impl App {
-    /// Returns the parts of a service over `store`, whose time is that of `clock`.
+    /// Returns the parts of a service over `store`, which takes the time from `clock`.
     pub fn new(
         store: Arc<dyn Store>,
         confirmed_clock: Arc<ConfirmedClock>,

@@ -14,7 +14,7 @@ use super::App;
 const ORPHAN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
 impl App {
-    /// Looks at the files of some photos. Notes those that no photo has, and deletes them a day later.
+    /// Looks at the files of some photos. Notes the files that no photo has, and deletes them a day later.
     /// Returns whether there is more to do before the next walk.
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
         let Some(storage) = self.photos.storage() else {
@@ -76,7 +76,7 @@ impl App {
         Ok(())
     }
 
-    /// Notes the photos of the shard that no animal has, and deletes the files of those that no animal has had for a
+    /// Notes the photos of the shard that no animal has, and deletes the files of photos that no animal has had for a
     /// day. The times of the files do not count: their clock can be another one, and wrong.
     async fn delete_orphans(
         &self,
@@ -172,7 +172,7 @@ fn has_file(files: &ShardFiles, id: PhotoId, size: PhotoSize) -> bool {
         .is_some_and(|sizes| sizes.contains(&size))
 }
 
-/// Whether the files of a shard have all sizes of a photo, except those that are made later.
+/// Whether the files of a shard have all sizes of a photo, except the sizes that are made later.
 fn is_complete(files: &ShardFiles, id: PhotoId) -> bool {
     PhotoSize::ALL
         .into_iter()

@@ -1,4 +1,4 @@
-//! The work that comes due by itself. What a wrong clock would destroy waits until the clock is
+//! The work that comes due without a request. What a wrong clock would destroy waits until the clock is
 //! confirmed.
 //!
 //! Every function is called periodically, outside of requests, also by several processes on one

@@ -44,7 +44,7 @@ impl Webhooks {
     }
 
     /// Carries out a command about the webhook with this id, once for all repetitions of the request,
-    /// if the webhook has one of these versions. A repetition gets its remembered response whatever the present state is.
+    /// if the webhook has one of the expected versions. A repetition gets its remembered response whatever the present state is.
     pub async fn change(
         &self,
         id: Option<WebhookId>,

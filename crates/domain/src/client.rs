@@ -33,7 +33,7 @@ impl ClientAddress {
         })
     }
 
-    /// Returns the address for a limit of what one address may use. `None` if many clients share the address, and so have
+    /// Returns the address that a limit for one address counts. `None` if many clients share the address, and so have
     /// no such limit: it is a trusted proxy, or it is local and `exempts_loopback` is set.
     pub fn with_limit(address: IpAddr, proxies: &Networks, exempts_loopback: bool) -> Option<Self> {
         let is_shared = proxies.contain(address) || exempts_loopback && address.is_loopback();

@@ -119,7 +119,7 @@ impl<T: PartialEq> PartialEq<T> for Word<T> {
     }
 }
 
-/// The error for a text that is not one of these names.
+/// The error for a text that is not a name of the type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownWord(pub &'static [&'static str]);
 

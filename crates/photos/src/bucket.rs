@@ -82,7 +82,7 @@ impl Bucket {
 
     /// Writes an object and deletes it, to find out whether the bucket exists and allows this.
     ///
-    /// An error whose kind is not [`ErrorKind::Other`] does not pass by itself.
+    /// An error whose kind is not [`ErrorKind::Other`] does not pass without a change.
     pub(super) async fn probe(&self) -> io::Result<()> {
         let result = self.write_and_delete_probe().await;
         result.map_err(error_with_kind)

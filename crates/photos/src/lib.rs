@@ -52,7 +52,7 @@ use self::{
 };
 
 /// The number of pictures that are decoded at the same time, each by one core. A picture that needs
-/// more than half of the memory is decoded by itself.
+/// more than half of the memory is decoded separately.
 const DECODED_PICTURES: u32 = 2;
 
 /// The number of pictures that are decoded or wait for it. Their bodies are in memory.

@@ -11,7 +11,7 @@ use super::{PhotoError, Photos, Piece};
 pub struct PhotoReader(Arc<Photos>);
 
 impl PhotoReader {
-    /// Creates a reader for the files of these photos.
+    /// Creates a reader for the files of photos.
     pub fn new(photos: Arc<Photos>) -> Self {
         Self(photos)
     }

@@ -84,7 +84,7 @@ impl PhotoStorage {
     /// Checks that the storage can be used: creates the folder if it is missing, or writes an object to
     /// the bucket and deletes the object again.
     ///
-    /// An error whose kind is [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may pass by itself.
+    /// An error whose kind is [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may pass without a change.
     pub async fn probe(&self) -> io::Result<()> {
         match self {
             Self::Folder(folder) => in_folder(folder, Folder::create).await,

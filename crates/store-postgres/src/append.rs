@@ -18,7 +18,7 @@ const APPEND: &str = "INSERT INTO changes
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[],
         $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[])";
 
-/// Returns the statement that adds these changes, in their order; `None` without changes.
+/// Returns the statement that adds `entries` in the given order; `None` without entries.
 pub(super) fn append<'v>(
     entries: impl IntoIterator<Item = (&'v LogEntry, Origin<'v>)>,
 ) -> Option<Write<'v>> {

@@ -88,7 +88,7 @@ impl Unreachable {
     }
 }
 
-/// Returns what an operator can do about an error; `None` if it may pass by itself.
+/// Returns advice for an operator about an error; `None` if the error may pass without a change.
 fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {

@@ -77,7 +77,7 @@ pub(super) async fn work(mut groups: Groups<NewAnimal, Pet>, runner: Arc<Runner>
     }
 }
 
-/// Adds the animals together. If this fails because of a fault, adds each by itself, because one animal can
+/// Adds the animals together. If this fails because of a fault, adds one after another, because one animal can
 /// make the statement for all of them fail. Returns the outcome of each.
 async fn add_all(
     animals: Vec<NewAnimal>,
@@ -253,7 +253,7 @@ impl<'a> Group<'a> {
         Ok(connection.query(&statement, &parameters(&columns)).await?)
     }
 
-    /// Returns the identifiers of the animals, in their order, from rows of tokens and identifiers.
+    /// Returns the identifiers of the animals, in the order of the requests, from rows of tokens and identifiers.
     fn ids(&self, rows: &[Row]) -> Result<Vec<PetId>, Failure> {
         let mut ids_by_token = HashMap::with_capacity(rows.len());
         for row in rows {

@@ -8,7 +8,7 @@ use tokio_postgres::{Row, SimpleQueryMessage};
 use super::pool::Connection;
 
 /// Expands to a subquery with the changes that have a number above `$after` and up to `$to`. It reads each
-/// run by itself, so that no plan begins with the changes.
+/// run separately, so that no plan begins with the changes.
 ///
 /// It is a macro because only literals can be joined into a constant. For example,
 /// `concat!("SELECT count(*) FROM ", numbered!("$1", "$2"))` becomes
@@ -37,7 +37,7 @@ macro_rules! numbered {
     };
 }
 
-/// Expands to a subquery with the changes that have no number yet. It reads each range by itself, at most
+/// Expands to a subquery with the changes that have no number yet. It reads each range separately, at most
 /// as far as the clause `$limit` says.
 ///
 /// It is a macro because only literals can be joined into a constant. For example,

@@ -23,7 +23,7 @@ use super::{
 
 /// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
 /// the planner would assume a tenth of the table, and plan every page again. The outer limit is
-/// that of the page; PostgreSQL reads no more rows than it needs.
+/// the size of the page; PostgreSQL reads no more rows than it needs.
 const LIST: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE id > $1 ORDER BY id LIMIT 101

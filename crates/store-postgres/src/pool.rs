@@ -64,7 +64,7 @@ pub(super) type Attempt<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 pub(super) enum Access {
     Read,
     Write,
-    /// A write that may wait for somebody's lock on its animal. All of these together use at most
+    /// A write that may wait for somebody's lock on its animal. All such writes together use at most
     /// three quarters of the connections, so that other operations always have a quarter.
     Command,
     /// Many commands, with much work for the server: at most an eighth of the connections.

@@ -81,7 +81,7 @@ struct KeptFile {
 }
 
 /// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a
-/// file loses all its POSIX locks on that file, including those of SQLite. So each file is opened
+/// file loses all its POSIX locks on that file, including the locks of SQLite. So each file is opened
 /// only once.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
     static KEPT_FILES: Mutex<Vec<KeptFile>> = Mutex::new(Vec::new());

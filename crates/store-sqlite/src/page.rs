@@ -22,7 +22,7 @@ use super::{
 };
 
 // The function has a side effect, so SQLite must evaluate it after all other conditions, for the
-// animals of the page only, and in their order. The named index decides all other conditions.
+// animals of the page only, and in the order of the page. The named index decides all other conditions.
 const VISIT_PAGE: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
 static VISIT_PAGE_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {

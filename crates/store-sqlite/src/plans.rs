@@ -74,7 +74,7 @@ fn search(table: Table) -> Search {
     )
 }
 
-/// Returns the statement for a page of animals with one of these statuses, or with any if there are none.
+/// Returns the statement for a page of animals with one of `statuses`, or with any status if there are none.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = if newest_first {
         ("<", "DESC")
@@ -105,7 +105,7 @@ fn table_status_clause(table: Table, status: PetStatus) -> String {
     format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}'")
 }
 
-/// Returns the statement for a page of the animals on offer: those that are available or pending. It walks
+/// Returns the statement for a page of the animals on offer, which are available or pending. It walks
 /// along the indexes of both statuses, and reads only the rows of the page.
 fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
@@ -151,7 +151,7 @@ fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
     )
 }
 
-/// Returns the statement that counts the animals of each status, and those that were withdrawn.
+/// Returns the statement that counts the animals of each status, and the withdrawn animals.
 fn inventory() -> String {
     let mut counts = Vec::new();
     for status in PetStatus::ALL {

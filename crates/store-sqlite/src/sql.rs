@@ -1,4 +1,4 @@
-//! Statements and transactions for the work that is the same in every store.
+//! Statements and transactions for the work that every store shares.
 
 use std::{
     fs,

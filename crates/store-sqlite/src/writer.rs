@@ -51,7 +51,7 @@ fn writer_stopped() -> StoreError {
 
 /// A write that waits, or that is in a transaction without a commit yet.
 trait Job: Send {
-    /// Does the write, and keeps its result in place of that of an earlier attempt.
+    /// Does the write, and keeps its result in place of an earlier one.
     fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
 
     /// Sends the result of the write to its caller, after the result of the commit.
@@ -141,7 +141,7 @@ impl Writer {
         .await
     }
 
-    /// Does the same as [`Writer::write`], and also undoes `work` if it refuses.
+    /// Writes as [`Writer::write`] does, and also undoes `work` if it refuses.
     pub(super) async fn write_unless_refused<T: Send + 'static, R: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<WorkOutcome<T, R>> + Send + 'static,

@@ -202,7 +202,7 @@ pub static LOGOS: CopiedTable = CopiedTable {
 };
 
 /// The other tables, each after the tables to which it refers. The secrets in them are encrypted. Acts get new
-/// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
+/// identifiers, in the order of the old ones. Links with which staff choose a password, and sessions, are not copied.
 pub static TABLES: [CopiedTable; 6] = [
     CopiedTable {
         name: "changes",

@@ -272,7 +272,7 @@ pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// The labels of the first categories, to find those that are equal in any case.
+/// The labels of the first categories, to find labels that are equal in any case.
 #[derive(Default)]
 pub(super) struct CategoryLabels {
     ids: HashMap<String, i64>,

@@ -25,7 +25,7 @@ pub enum Value<'v> {
     Blob(&'v [u8]),
 }
 
-/// A row of a database. The functions that make values of it are the same in every store. Columns count from 0.
+/// A row of a database. Every store makes values of it with the same functions. Columns count from 0.
 pub trait Columns {
     type Error;
 

@@ -1,4 +1,4 @@
-//! The rows of the log of changes, as far as they are the same in every store.
+//! The rows of the log of changes, as far as the stores share them.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -57,7 +57,7 @@ macro_rules! change_columns {
     };
 }
 /// Becomes the statement that selects at most $4 of the changes above $1 and up to $2, which `$from` reads: all, or
-/// those with the type $3.
+/// only changes with the type $3.
 ///
 /// For example, `changes_between!("changes WHERE seq > $1 AND seq <= $2")` becomes
 /// `SELECT seq, … FROM changes WHERE seq > $1 AND seq <= $2 AND (… OR type = $3) ORDER BY seq LIMIT $4`.

@@ -1,4 +1,4 @@
-//! The rows of remembered requests, as far as they are the same in every store.
+//! The rows of remembered requests, as far as the stores share them.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 

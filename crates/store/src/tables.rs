@@ -1,5 +1,5 @@
 //! The tables of animals, orders and categories: each column once, for every store. The statements
-//! and the readers of their rows are made of these columns, so both have them in the same order.
+//! and the readers of their rows are made of the columns, so both have one order.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -48,7 +48,7 @@ macro_rules! column {
     };
 }
 
-/// Implements [`Record`] for a type: for the members that have a column, and for those that have none and are read as
+/// Implements [`Record`] for a type: for the members that have a column, and for the others, which are read as
 /// `None`.
 ///
 /// It is a macro because a function cannot go through the members of a struct.
@@ -95,7 +95,7 @@ macro_rules! record {
 record!(StorePet: id, name, category_id, status, version, created_at, updated_at,
     fields, photos, is_listed as listed;
     without order_id, withdrawal);
-// In a row, these columns follow those of the animal.
+// In a row, these columns follow the columns of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
 record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, created_at,
     closed_at, version, price;

@@ -1,4 +1,4 @@
-//! Compares the values of animals with the fields, and with the tables that are made of these values.
+//! Compares the values of animals with the fields, and with the tables that are made of the values.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -115,7 +115,7 @@ impl ValueCheck {
         !is_new && !changed.contains(id.unsigned_abs())
     }
 
-    /// Adds a row of [`super::check::UNMERGED`]. All of these rows come before the animals.
+    /// Adds a row of [`super::check::UNMERGED`]. All such rows come before the animals.
     pub(super) fn add_unmerged(&mut self, last_merged: i64, last: i64) {
         if last - last_merged == 1 {
             self.unmerged.changed.insert(last.unsigned_abs());

@@ -37,7 +37,7 @@ pub trait CatalogueConnection {
     /// Returns the statement that selects everything in a table, for `Table::read`.
     fn select_all(table: Table) -> String;
 
-    /// Runs work that is the same in every store.
+    /// Runs work that every store shares.
     fn run<I: Sync, T>(
         &mut self,
         input: &I,

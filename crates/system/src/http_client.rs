@@ -125,7 +125,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to one of these addresses, whatever the name in the URL means.
+    /// Connects to an address of `server`, whatever the name in the URL means.
     pub async fn open(
         url: &Url,
         tls: Option<&TlsConnector>,

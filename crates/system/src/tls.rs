@@ -20,7 +20,7 @@ use tokio_rustls::{
 pub enum CertificateCheck {
     /// Only that the server has the private key of the certificate.
     Key,
-    /// Also that the certificate comes from one of these roots.
+    /// Also that the certificate comes from one of the roots.
     Chain(RootCertStore),
     /// Also that the certificate contains the name of the server.
     ChainAndName(RootCertStore),

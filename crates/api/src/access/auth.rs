@@ -55,7 +55,7 @@ pub(crate) fn missing_key() -> ApiError {
     )
 }
 
-/// Returns the error for an invalid key. Its message is the same for every reason, so it reveals nothing about the keys
+/// Returns the error for an invalid key. Every reason has one message, which reveals nothing about the keys
 /// of others.
 pub(crate) fn invalid_key() -> ApiError {
     ApiError::new(

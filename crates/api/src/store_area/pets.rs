@@ -111,7 +111,7 @@ pub(crate) async fn list_pets(
     Ok(response)
 }
 
-/// The parameters of a search: those in [`SEARCH_PARAMETERS`], and those of fields.
+/// The parameters of a search: [`SEARCH_PARAMETERS`], and the parameters for fields.
 type SearchParameters<'q> = PrefixedParameters<'q, { SEARCH_PARAMETERS.len() }>;
 
 /// Parses the parameters of a search, apart from the values of fields and the cursor.

@@ -44,7 +44,7 @@ pub(super) struct Write<'r> {
     pub(super) now: Timestamp,
     /// The body, an empty object if the request has none.
     pub(super) body: Bytes,
-    /// The fingerprint of a request without JSON, which is the same for each repetition.
+    /// The fingerprint of a request without JSON. Each repetition has the same fingerprint.
     fingerprint: Option<[u8; 32]>,
     room: Reservation,
 }

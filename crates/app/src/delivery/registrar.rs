@@ -49,7 +49,7 @@ impl Registrar {
     }
 
     /// Returns a new secret for a webhook, also encrypted. The key file is made only for the first
-    /// secret of a database: those that exist were encrypted with another file.
+    /// secret of a database: the other secrets were encrypted with another file.
     pub fn new_secret(
         &self,
         webhook: WebhookId,

@@ -168,7 +168,7 @@ impl<T> Queues<T> {
         self.callers.retain(|queue| !queue.requests.is_empty());
     }
 
-    /// Begins the turn of the next request: of the caller that was served least, among those that may have a turn now.
+    /// Begins the turn of the next request: the request of the caller that was served least and may have a turn now.
     pub(super) fn next(&mut self, now: Instant) -> Option<NextRequest<T>> {
         self.forget_abandoned();
         let waiting = self.callers.iter().enumerate();

@@ -1,5 +1,5 @@
 //! Signed tokens (RFC 7515) and the keys that verify them (RFC 7517). The key decides which algorithms
-//! there are: a token only chooses among those of its key, so `none` and HS256 mean nothing here.
+//! there are: a token only chooses among the algorithms of its key, so `none` and HS256 mean nothing here.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -114,7 +114,7 @@ fn decode(part: &str) -> Result<Vec<u8>, Failure> {
         .map_err(|_| invalid_token("is not base64url"))
 }
 
-/// Returns the keys that can have signed a token: those with its id. If the token or the keys have no id, there must be only one
+/// Returns the keys that can have signed a token: the keys with its id. If the token or the keys have no id, there must be only one
 /// key for its algorithm.
 fn keys_for<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
     if header.kid.is_some() {

@@ -11,7 +11,7 @@ use super::{
 use crate::PetId;
 
 impl Reversal {
-    /// Returns what reverts these changes of one act, which must be in their order: one reversal for each animal, in
+    /// Returns the reversals of the changes of one act, which must be in the order of the log: one reversal for each animal, in
     /// the order of their first changes, and then one for each category. `default_end` is the end of a reservation
     /// that is made again after its own end has passed.
     ///

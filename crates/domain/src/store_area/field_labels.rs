@@ -1,5 +1,5 @@
 //! The labels of the fields of a new database, in each language. The names of the fields and the values
-//! of their choices are the same in all of them, so programs know them.
+//! of their choices do not depend on the language, so programs know them.
 
 use super::{Choices, FieldDefinition, FieldSet, Label};
 use crate::text::comparison_key;

@@ -154,7 +154,7 @@ const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
 /// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without the
 /// characters that a spreadsheet adds to a number. Returns the key as it is if nothing would be left, or if it is too long for an index.
 ///
-/// So a microchip is the same in each spelling:
+/// So each spelling of a microchip has one key:
 ///
 /// ```
 /// use petstore_domain::store_area::compact_key;

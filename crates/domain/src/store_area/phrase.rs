@@ -17,7 +17,7 @@ use crate::{PetId, PetName};
 pub struct Phrase {
     text: String,
     is_public: bool,
-    /// The words with a further meaning, in their order.
+    /// The words with a further meaning, in the order of the phrase.
     everyday_words: Vec<EverydayWord>,
 }
 

@@ -93,8 +93,8 @@ pub(super) fn comparable(text: &str) -> impl Iterator<Item = char> {
         .filter(|&character| !is_combining_mark(character))
 }
 
-/// Returns a text with the letters that a search compares: as [`comparable`], with the letters that people type in place
-/// of those that Unicode does not decompose.
+/// Returns a text with the letters that a search compares: as [`comparable`], and the letters that people type in place
+/// of letters that Unicode does not decompose.
 ///
 /// Example: `Łajka Bjørn` is `lajka bjorn`, and `ポチ` is `ほち`.
 pub(super) fn plain_spelling(text: &str) -> String {
@@ -158,7 +158,7 @@ fn plain_character(character: char) -> char {
 }
 
 /// Whether each letter of its script begins a word, because the script has no spaces between words: Chinese, Japanese,
-/// Thai, Lao, Burmese and Khmer. A syllable of Korean is decomposed, and begins with one of these letters, too.
+/// Thai, Lao, Burmese and Khmer. A syllable of Korean is decomposed, and begins with such a letter, too.
 pub(super) fn begins_word(character: char) -> bool {
     matches!(character,
         '\u{e01}'..='\u{e45}' | '\u{e81}'..='\u{ec4}' | '\u{1000}'..='\u{102a}' | '\u{1100}'..='\u{115f}'

@@ -90,7 +90,7 @@ fn date_parts(day: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the day of three parts, the last or the first of which is the year.
+/// Returns the day of three parts. The year is the last or the first part.
 fn read_parts(
     day: &str,
     [first, second, third]: [&str; 3],

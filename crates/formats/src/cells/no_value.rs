@@ -1,4 +1,4 @@
-//! The cells that have no value: those that say so, and those in which a spreadsheet reports an error.
+//! Cells without a value: a word such as `N/A`, or an error of a spreadsheet such as `#REF!`.
 
 use petstore_domain::store_area::{FieldKind, letters_and_digits};
 

@@ -57,7 +57,7 @@ impl Assignment<'_> {
     }
 }
 
-/// Assigns the columns of a header to names: first those that are mapped, then those with known headings.
+/// Assigns the columns of a header to names: first the mapped columns, then the columns with known headings.
 ///
 /// Rejects two columns with one name, unless a mapping tells their headings apart.
 pub(super) fn assign<'t>(

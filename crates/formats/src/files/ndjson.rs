@@ -170,7 +170,7 @@ impl<'s> NdjsonRows<'s> {
     fn row(&self) -> Result<Row, InvalidRow> {
         let line =
             str::from_utf8(&self.line).map_err(|_| InvalidRow::new("the line is not UTF-8"))?;
-        // serde would accept an array of the members in their order.
+        // serde would accept an array with the values of the members.
         if !line.trim_start().starts_with('{') {
             return Err(InvalidRow::new("the line is not a JSON object"));
         }

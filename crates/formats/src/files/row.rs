@@ -129,7 +129,7 @@ pub enum ReadError {
     Format { line: u64, reason: String },
 }
 
-/// A reader of the rows of a file, in their order.
+/// A reader of the rows of a file, from the first to the last.
 pub trait Rows {
     /// Reads the next row, or returns the problems of a row that is invalid; `None` after the last row.
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;

@@ -21,7 +21,7 @@ pub struct Table {
 
 /// Reads the rows of a pasted text. All of the text is read, but only the rows and cells that `limits` allow are kept.
 ///
-/// `name,age` and `"Luke, Lucky",3` on the next line are two rows with two cells each, of which one is `Luke, Lucky`.
+/// `name,age` and `"Luke, Lucky",3` on the next line are two rows with two cells each. One cell is `Luke, Lucky`.
 /// `chosen` is the separator that somebody chose; `is_heading` helps to find it otherwise: see `find_start`.
 pub fn read_table(
     text: &str,

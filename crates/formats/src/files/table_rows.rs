@@ -84,7 +84,7 @@ impl TableRow {
         self.filled_count() == 0 && !self.has_more_cells
     }
 
-    /// Returns the number of cells with content, among those that are kept.
+    /// Returns the number of kept cells with content.
     pub(super) fn filled_count(&self) -> usize {
         self.cells.iter().filter(|cell| !cell.is_empty()).count()
     }

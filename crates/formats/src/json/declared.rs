@@ -10,7 +10,7 @@ pub type Keywords = Value;
 pub struct DeclaredObject {
     /// The name of the type in the code.
     pub name: &'static str,
-    /// The members, in their order in the document.
+    /// The members, in the order of the document.
     pub members: Vec<DeclaredMember>,
 }
 
@@ -27,7 +27,7 @@ pub struct DeclaredMember {
     pub keywords: Keywords,
 }
 
-/// Returns the keywords of a text that is one of these words.
+/// Returns the keywords for a text that must be one of `words`.
 pub(super) fn keywords_of_words(words: &[&str]) -> Keywords {
     json!({ "type": "string", "enum": words })
 }

@@ -49,7 +49,7 @@ pub(super) fn declared_in_resource<R, M: Member>(
     }
 }
 
-/// Declares the members of a resource, in their order in JSON, and then its version.
+/// Declares the members of a resource, in the order of its JSON, and then its version.
 ///
 /// A member after `since` can be missing in an older file. A member after `private` is personal data, and null for most
 /// readers. A member after `file` is only in files.

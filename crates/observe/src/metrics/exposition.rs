@@ -86,8 +86,8 @@ impl Exposition {
         histogram: &Histogram,
     ) {
         let bucket_name = format!("{name}_bucket");
-        // The count is the sum of the buckets that were read, because values may be added
-        // meanwhile.
+        // The count is the sum of the buckets that were read, because a value may be added
+        // between two reads.
         let mut count = 0;
         for (index, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);

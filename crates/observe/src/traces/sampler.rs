@@ -25,8 +25,8 @@ impl Default for Sampler {
 
 impl Sampler {
     /// Returns the sampler for the values of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`,
-    /// and a warning for each value that is ignored because it is invalid. An empty value is as
-    /// good as none.
+    /// and a warning for each value that is ignored because it is invalid. An empty value counts
+    /// as none.
     pub fn from_settings(name: &str, argument: &str) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let name = name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Arguments that several commands have, and small groups of those of `petstore serve`.
+//! Arguments that several commands have, and small groups of options of `petstore serve`.
 
 use std::{ffi::OsStr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 

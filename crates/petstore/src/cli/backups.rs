@@ -140,7 +140,7 @@ impl BackupArgs {
         }))
     }
 
-    /// Returns the end of a message that says what to do about an error; `None` if the error may pass by itself.
+    /// Returns the end of a message that says what to do about an error; `None` if the error may pass without a change.
     fn advice(&self, error: &io::Error) -> Option<&'static str> {
         if error.kind() == ErrorKind::ResourceBusy {
             return Some("");

@@ -103,7 +103,7 @@ fn print_result_of_valid_database(
     problems: &FileProblems,
 ) -> anyhow::Result<()> {
     let mut text = String::new();
-    // Without any file, a line for each would not help: the storage is probably that of another database.
+    // Without any file, a line for each would not help: the storage probably belongs to another database.
     if !lacks_every_file(problems) {
         push_lines(&mut text, &problems.lines);
     }

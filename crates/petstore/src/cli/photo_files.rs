@@ -86,7 +86,7 @@ pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Re
         .into())
 }
 
-/// Copies the files of the photos of a database into another storage, except those that are there. Fails
+/// Copies the files of the photos of a database into another storage, except the files that it has. Fails
 /// with this advice if some files are in neither storage.
 pub(super) fn copy_all(
     source: PhotoStorage,

@@ -207,7 +207,7 @@ impl FromStr for RateOrOff {
     }
 }
 
-/// Parses one of these words, such as the words of [`Role::ALL`](petstore_domain::Role::ALL). The help lists them.
+/// Parses one of several words, such as the words of [`Role::ALL`](petstore_domain::Role::ALL). The help lists them.
 pub(super) fn word<T>(words: &'static [T]) -> impl TypedValueParser<Value = T>
 where
     T: AsRef<str> + FromStr<Err: Error + Send + Sync> + Clone + Send + Sync,

@@ -60,7 +60,7 @@ const HABITS: &[Habit] = &[
                 r"//[/!]?.*\b([Tt]hat of|[Tt]hose of|[Ss]o many|the same for)\b",
             )
         },
-        max_places: 25,
+        max_places: 17,
     },
     Habit {
         advice: "a function is longer than 40 lines: name a part and move it",

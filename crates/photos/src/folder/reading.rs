@@ -16,7 +16,7 @@ use super::{Folder, SAFE_FLAGS};
 use crate::files::Piece;
 
 /// The file systems on which opening a file again waits neither for a disk nor for a network. The
-/// numbers are those of statfs(2): ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
+/// numbers come from statfs(2): ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
 const LOCAL_FILE_SYSTEMS: [u32; 6] = [
     0xef53,
     0x5846_5342,

@@ -145,7 +145,7 @@ impl Group {
     ///
     /// Nothing is locked before the transaction that writes. It fails if one of its rows has another
     /// version than the one that was read, or if an order already holds the animal. Each decision
-    /// writes or locks every row that it depends on, so it is as good as a decision after locks. Also a
+    /// writes or locks every row that it depends on, so it is as safe as a decision after locks. Also a
     /// refusal can depend on the changes of other requests of the group, so it is sent after the commit.
     async fn carry_out_first(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let rows = match (self.read(connection).await, &self.requests[..]) {

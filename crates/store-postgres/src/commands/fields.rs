@@ -75,7 +75,7 @@ pub(super) async fn read_fields(
     Ok(())
 }
 
-/// Returns the owners of those unique values that an animal has, with the prepared [`FIND_OWNERS`].
+/// Returns the owners of the unique values that an animal has, with the prepared [`FIND_OWNERS`].
 async fn query_owners(
     client: &Client,
     find_owners: &Statement,

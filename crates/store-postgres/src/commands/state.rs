@@ -19,7 +19,7 @@ use tokio_postgres::Row;
 
 use crate::requests;
 
-/// The statement for the rows that commands need. It returns one row for each command, in their order:
+/// The statement for the rows that commands need. It returns one row for each command, in the order of the commands:
 /// its order, its animal or the animal of its order, the order that holds this animal, its category, new
 /// identifiers unless the request is remembered, as in `RECALL_ALL`, and whether a request that may be
 /// repeated added the animal. Because it is one statement, it sees the state of one moment.
@@ -178,7 +178,7 @@ impl GroupState {
                 add_present(&mut present, self.state.orders.get(&id));
             }
             if command.category.is_some() {
-                // Those with the same label are there, too.
+                // Categories with the same label are there, too.
                 for category in self.state.categories.values() {
                     add_present(&mut present, Some(category));
                 }

@@ -95,8 +95,8 @@ fn is_holding(order: Option<&Order>) -> bool {
     order.is_some_and(|order| order.holds)
 }
 
-/// Returns the statements for these rows. Successive rows with the same statement share it, and it locks
-/// them in their order.
+/// Returns the statements for `rows`. Successive rows with the same statement share it, and it locks
+/// them in this order.
 pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let pets_with_response = rows
         .iter()
@@ -113,7 +113,7 @@ pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
         .chain(photo_writes(rows))
 }
 
-/// Returns the statements for the contacts of these rows. The rows of their orders are locked
+/// Returns the statements for the contacts of `rows`. The rows of their orders are locked
 /// before.
 fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut new_contacts = Vec::new();
@@ -134,7 +134,7 @@ fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     setting.into_iter().chain(erasing)
 }
 
-/// Returns the statements for the photos of these rows.
+/// Returns the statements for the photos of `rows`.
 fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut removed_photos = Vec::new();
     let mut added_photos = Vec::new();

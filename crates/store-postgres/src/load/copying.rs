@@ -137,7 +137,7 @@ impl RowCopier {
         Ok(())
     }
 
-    /// Adds the unique values of an animal to those that wait. A withdrawn animal has none.
+    /// Adds the unique values of an animal to the waiting ones. A withdrawn animal has none.
     fn add_unique_values(&mut self, pet: &StorePet, fields: &FieldSet) -> Result<(), StoreError> {
         if pet.withdrawal.is_some() {
             return Ok(());
@@ -153,7 +153,7 @@ impl RowCopier {
         Ok(())
     }
 
-    /// Adds the photos of an animal to those that wait.
+    /// Adds the photos of an animal to the waiting ones.
     fn add_photos(&mut self, pet: &StorePet) -> Result<(), StoreError> {
         for photo in pet.photos.all() {
             self.waiting_rows.photos.push(PetPhoto {
@@ -167,7 +167,7 @@ impl RowCopier {
         Ok(())
     }
 
-    /// Adds the contact of an order to those that wait.
+    /// Adds the contact of an order to the waiting ones.
     fn add_contact(&mut self, order: &Order) -> Result<(), StoreError> {
         let Some(contact) = &order.contact else {
             return Ok(());

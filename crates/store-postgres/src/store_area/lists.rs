@@ -53,7 +53,7 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         OR EXISTS (SELECT FROM withdrawn_pets WHERE strpos(fields, $1) > 0)",
 });
 
-/// Returns the statement for a page of animals with one of these statuses, or with any if there are none.
+/// Returns the statement for a page of animals with one of `statuses`, or with any status if there are none.
 /// It reads a page of each status, and merges them.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = match (statuses, newest_first) {
@@ -88,7 +88,7 @@ fn search(table: Table) -> Search {
     Search::new(table, &select, table.as_str())
 }
 
-/// Returns the statement for a page of the animals on offer: those that are available or pending.
+/// Returns the statement for a page of the animals on offer, which are available or pending.
 fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
     let range = |status: PetStatus| {

@@ -33,7 +33,7 @@ pub(super) fn read_only(path: &Path) -> OpenError {
     }
 }
 
-/// Returns the error for a database of which SQLite reports `error`.
+/// Returns the error for a database about which SQLite reports `error`.
 pub(crate) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {

@@ -53,7 +53,7 @@ pub(crate) fn wait_for_locks(
     }))
 }
 
-/// Does work that does not wait for a lock by itself, such as a change of the journal mode. Another
+/// Does work for which SQLite does not wait for a lock, such as a change of the journal mode. Another
 /// process that opens the same new file holds the lock only briefly.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for")]
 pub(super) fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
@@ -76,7 +76,7 @@ pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
 
 /// Rejects a database that another process has open with another `-shm` file: the two processes
 /// would overwrite each other's commits. A process that is just opening or closing the database
-/// looks the same for a moment, so this attempts again.
+/// looks alike for a moment, so this attempts again.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for")]
 pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
     for attempt in 1..=SHM_FILE_ATTEMPTS {

@@ -1,4 +1,4 @@
-//! A store, as the code in this folder needs it: it lends a connection to work that is the same in every store.
+//! A store, as the code in this folder needs it: it lends a connection to work that every store shares.
 
 use futures_util::{
     FutureExt,

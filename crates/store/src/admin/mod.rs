@@ -1,4 +1,4 @@
-//! The work that is the same in every store, written once over the connections that each store lends:
+//! The work that every store shares, written once over the connections that each store lends:
 //! administration, lists of the store area, and the log.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
@@ -107,5 +107,5 @@ macro_rules! promise {
 use promise;
 
 /// Locks the same row for every table that has a maximum number of rows. A transaction that adds a row to such a
-/// table runs this first, so it counts the rows of those that ran before it.
+/// table runs this first, so it counts the rows of earlier transactions.
 const LOCK_COUNTED_TABLES: &str = "UPDATE confirmed_time SET at = at";

@@ -54,7 +54,7 @@ pub struct Return {
 promise! {
 /// Reads what the public sees.
 Offers {
-    /// Returns the version of what the public sees. It changes with every change of an animal, an order, a category, a
+    /// Returns the version of the public data. It changes with every change of an animal, an order, a category, a
     /// field or the profile. Other writes, such as the last use of an API key, leave it as it is. What a caller reads
     /// after it got a version is at least as new as that version.
     async fn public_version(&self) -> Version {
@@ -124,7 +124,7 @@ async fn is_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<bool,
     row.value(0)
 }
 
-/// Reads the version of what the public sees: the epoch of the log in 16 bytes, and four numbers in 8 bytes each.
+/// Reads the version of the public data: the epoch of the log in 16 bytes, and four numbers in 8 bytes each.
 async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
     const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
     let row = connection.only_row(S::PUBLIC_STATE, &[]).await?;

@@ -27,8 +27,8 @@ use crate::{
     tables::read_pet_with_order,
 };
 
-/// The number of blocks in the first, the second and each later read of a search. There are few for the first page of
-/// what many animals have, and at last a million animals.
+/// The number of blocks in the first, the second and each later read of a search. A few blocks suffice for the first page
+/// if many animals match; the last read has a million animals.
 const BLOCKS_PER_READ: [i64; 3] = [1, 4, 16];
 
 /// Finds the page of a search. Returns its animals, and the last one if more follow.
@@ -257,7 +257,7 @@ struct MergedLimits<'u> {
     read_ids: &'u RoaringTreemap,
 }
 
-/// Adds the first of these animals in this order, until there are [`MergedLimits::max_count`].
+/// Adds the first animals of `pets` in this order, until there are [`MergedLimits::max_count`].
 fn add_first(ids: &mut Vec<i64>, pets: Blocks, order: SearchOrder, limits: &MergedLimits<'_>) {
     let candidates = pets
         .into_iter()

@@ -34,7 +34,7 @@ struct CountedWord<'q> {
 pub(super) struct MergedSearch<'q> {
     query: &'q PetQuery,
     sought: Option<&'q PhraseMeaning>,
-    /// The words of the phrase: first those that few animals have.
+    /// The words of the phrase, the rarest first.
     words: Vec<CountedWord<'q>>,
     /// The sets of statuses. An animal must be in one of them.
     status_sets: Vec<i64>,

@@ -11,7 +11,7 @@ const COUNT_MERGE: &str =
     "UPDATE search_state SET merges = merges + 1, own_merges = own_merges + 1";
 const OTHER_MERGES: &str = "SELECT merges - own_merges, noted_merges FROM search_state";
 const NOTE_MERGES: &str = "UPDATE search_state SET noted_merges = $1";
-/// SQLite has no end of the new animals; PostgreSQL notes those that are added from now on.
+/// SQLite has no end of the new animals; PostgreSQL notes animals that are added from now on.
 const BEGIN_AGAIN: &str =
     "UPDATE search_state SET merged = 0, own_merges = merges, noted_merges = 0,
     last = CASE last WHEN 9223372036854775807 THEN last ELSE (SELECT coalesce(max(id), 0)

@@ -78,7 +78,7 @@ pub fn is_due<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, 
 /// The animals whose present state is to be merged, by identifier, and whether the name of each may have changed.
 type PetsToMerge = BTreeMap<i64, bool>;
 
-/// Merges changed animals, and then those that are not in the sets yet. Returns whether there may be
+/// Merges changed animals, and then animals that are not in the sets yet. Returns whether there may be
 /// more.
 ///
 /// A change has the state that the sets had of an animal, unless an earlier change of it was merged together
@@ -186,7 +186,7 @@ struct PlaceChange {
 /// The changes of sets and words that a merge makes.
 #[derive(Default)]
 struct SetChanges {
-    /// The changes of each block: first the animals that leave it, and then those that join it.
+    /// The changes of each block: first the animals that leave it, and then the animals that join it.
     sets: BTreeMap<SetBlock, Vec<PlaceChange>>,
     words: EntryChanges,
     /// The length of the names and values that were read.

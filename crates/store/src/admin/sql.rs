@@ -1,4 +1,4 @@
-//! Statements that are the same in SQLite and PostgreSQL: what runs them, and the values of their parameters.
+//! Statements that SQLite and PostgreSQL share: what runs them, and the values of their parameters.
 
 use std::{fmt::Display, ops::ControlFlow};
 
@@ -24,7 +24,7 @@ pub type Parameters<'v> = &'v [&'v dyn Parameter];
 
 /// The owned values of all parameters of a statement, which `values!` makes: the first one is `$1`.
 ///
-/// A statement that runs several times has one of these for each time.
+/// A statement that runs several times has one such value for each run.
 pub type Values<'v> = Vec<Box<dyn Parameter + 'v>>;
 
 /// Makes [`Values`]. It is a macro because each value has a type of its own.

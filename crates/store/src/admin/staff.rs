@@ -57,7 +57,7 @@ const BEGIN_SESSION: &str = concat!(
 /// Ends the oldest sessions of the member $1, all but $2.
 const LIMIT_SESSIONS: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
     (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
-/// The columns of the session come first, then those of the member.
+/// The columns of the session come first, then the columns of the member.
 const FIND_SESSION: &str = concat!(
     "SELECT ",
     session_columns!(),

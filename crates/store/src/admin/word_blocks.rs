@@ -123,7 +123,7 @@ impl WordRange {
         }
     }
 
-    /// Finds the animals in each of these blocks that have one of the words in a field for which `is_sought` is true.
+    /// Finds the animals in each block that have one of the words in a field for which `is_sought` is true.
     pub(super) async fn find_pets<S: Sql>(
         &self,
         connection: &mut S,

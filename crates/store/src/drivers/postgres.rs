@@ -34,7 +34,7 @@ pub enum Failure {
     /// The service's role lacks a privilege.
     #[error("the service's role has no privilege to {0}")]
     Forbidden(&'static str),
-    /// Another process did the same at the same time.
+    /// Another process did this simultaneously.
     #[error("another process did the same at the same time, in every attempt")]
     Raced,
 }

@@ -39,14 +39,14 @@ impl Asset {
         respond(&self.path, self.media_type, self.content.clone())
     }
 
-    /// Whether a path is that of the file with another content, in another release or with another setting.
+    /// Whether a path names the file with another content, in another release or with another setting.
     fn is_file_of(&self, path: &str) -> bool {
         let own_frame = frame(&self.path);
         own_frame.is_some() && own_frame == frame(path)
     }
 }
 
-/// Responds to a request for one of these files. A cache or another process can have a page that names the file with
+/// Responds to a request for one of `assets`. A cache or another process can have a page that names the file with
 /// another content. It gets the present content, which no cache may keep at that path. Returns `None` if there is no such
 /// file.
 pub fn respond_at<'a>(

@@ -35,7 +35,7 @@ pub(crate) struct Cors {
 }
 
 impl Cors {
-    /// Returns the rights of the pages of these origins.
+    /// Returns the rights of the pages of `origins`.
     pub(crate) fn new(origins: &[Origin]) -> Self {
         Self {
             origins: origins.iter().map(Origin::header_value).collect(),

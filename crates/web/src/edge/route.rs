@@ -160,7 +160,7 @@ impl<T> RouteMatch<T> {
     }
 }
 
-/// Returns the methods of these routes without repetitions, as in `Allow`.
+/// Returns the methods of `routes` without repetitions, as in `Allow`.
 ///
 /// Example: `GET, HEAD, POST`.
 fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {

@@ -113,7 +113,7 @@ pub(crate) async fn follow_changes(
     if position < log.first + NEAR_THE_OLDEST
         && position < area.app.store.journal_state().await?.first - 1
     {
-        // What follows was deleted meanwhile.
+        // The next changes were deleted while the client read.
         return Err(expired());
     }
     let next = journal::encode(log.epoch, page.read_to.max(position));

@@ -168,7 +168,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes the leases of these webhooks for this process. Leaves out a lease that another process has just
+    /// Takes the leases of several webhooks for this process. Leaves out a lease that another process has just
     /// taken.
     async fn take_leases(&mut self, free_webhooks: Vec<FreeWebhook>) -> Result<(), StoreError> {
         if free_webhooks.is_empty() {

@@ -74,7 +74,7 @@ impl ImportedFields {
         None
     }
 
-    /// Why the values of an animal with a version are invalid, if so. Otherwise, records those that no
+    /// Why the values of an animal with a version are invalid, if so. Otherwise, records the values that no
     /// other animal may have, under the number of the row.
     pub(super) fn problem_of(
         &self,
@@ -140,7 +140,7 @@ impl ImportedFields {
         Ok(problems.into_result(()).err())
     }
 
-    /// Whether the values of a new animal are valid, and those that must be unique are of this row.
+    /// Whether the values of a new animal are valid, and its unique values belong to this row.
     pub(super) fn is_own(&self, given: &FieldPatch, ids: &SeenIds, number: u64) -> bool {
         self.values(given).is_ok_and(|values| {
             let keys = self.set.unique_keys(&values);

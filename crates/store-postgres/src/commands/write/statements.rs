@@ -18,7 +18,7 @@ pub(super) struct Statements {
     /// The statement that moves animals into this table from the other table of animals.
     pub(super) take: String,
     pub(super) delete: String,
-    /// The statement for rows that a batch read and does not write, so that they are still the same at
+    /// The statement for rows that a batch read and does not write, so that they are unchanged at
     /// the commit.
     pub(super) lock: String,
 }
