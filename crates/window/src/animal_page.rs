@@ -200,9 +200,10 @@ async fn gone_page(
     animal: Option<&Animal<'_>>,
 ) -> Result<RenderedPage, ApiError> {
     let mut drawings = Drawings::default();
-    let picture = match animal {
-        Some(animal) => last_picture(animal, &mut drawings),
-        None => html! {},
+    let picture = if let Some(animal) = animal {
+        last_picture(animal, &mut drawings)
+    } else {
+        html! {}
     };
     let suggestions =
         suggestions::section(shop, moment, Filter::default(), None, &mut drawings).await?;
