@@ -90,6 +90,6 @@ fn check_delivery(attempt: &Attempt) -> anyhow::Result<()> {
 /// Prints an attempt as JSON.
 fn print(attempt: &Attempt) -> anyhow::Result<()> {
     output::print(&stored::json_line(|json| {
-        json::write_attempt(json, attempt)
+        json::write_attempt(json, attempt);
     })?)
 }
