@@ -79,7 +79,8 @@ impl Fields {
         Err(StoreError::Overloaded)
     }
 
-    /// Puts fields whose versions must be the stored ones, all or none. No change may need a field without values.
+    /// Puts fields whose versions must be the stored ones, all or none. A field with the version 0 must be a new one. No change
+    /// may need a field without values.
     pub async fn put_all(
         &self,
         fields: &[FieldDefinition],
@@ -91,7 +92,10 @@ impl Fields {
             let mut acts = Vec::new();
             for field in fields {
                 let command = FieldCommand::Put(field.clone());
-                let preconditions = Preconditions::version(field.version);
+                let preconditions = match field.version {
+                    0 => Preconditions::ABSENT,
+                    version => Preconditions::version(version),
+                };
                 let decision = match decide_field(&command, &preconditions, &present) {
                     Ok(decision) => decision,
                     Err(refusal) => return Ok(Changed::Refused(refusal)),

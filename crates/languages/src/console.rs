@@ -901,6 +901,12 @@ texts! {
     soon;
     /// While the clock is not believed, for so many more hours.
     doubted_clock(now: &str, confirmed: &str, hours: i64) -> String;
+    /// The fields that a shelter can have besides those of a new store.
+    shelter_fields;
+    shelter_fields_hint;
+    add_shelter_fields;
+    /// Orders the list by the place of the animals, whose label this is.
+    by_place(place: &str) -> String;
     store_labels;
     store_labels_hint;
     write_labels;

@@ -19,7 +19,7 @@ mod tests {
 
     use super::*;
     use petstore_databases::fields_of_new_database;
-    use petstore_domain::store_area::{Choices, FieldKind, Label};
+    use petstore_domain::store_area::{Choices, FieldKind, Label, missing_shelter_fields};
 
     fn with(fields: &FieldSet, changed: &[FieldDefinition]) -> FieldSet {
         let is_same = |field: &&FieldDefinition| changed.iter().all(|of| of.name != field.name);
@@ -60,6 +60,10 @@ mod tests {
         assert_eq!(relabelled_fields(&new, Language::English), []);
         for language in Language::ALL {
             let labels = field_labels(language);
+            let labels: Vec<_> = labels
+                .iter()
+                .filter(|labels| new.find(labels.name).is_some())
+                .collect();
             assert_eq!(labels.len(), new.all().len());
             let translated = with(&new, &relabelled_fields(&new, language));
             for labels in labels {
@@ -96,6 +100,69 @@ mod tests {
             shown(&german, "sex"),
             ["Geschlecht", "Weiblich", "Männlich", "Unbekannt"]
         );
+    }
+
+    #[test]
+    fn a_shelter_gets_its_fields_in_each_language_and_another_language_renames_them() {
+        let new = fields_of_new_database().unwrap();
+        for language in Language::ALL {
+            let missing = missing_shelter_fields(&new, field_labels(language));
+            assert_eq!(missing.len(), 8, "{language:?}");
+            let with_all = with(&new, &missing);
+            // Nothing is missing any more, and a part of them is.
+            assert_eq!(
+                missing_shelter_fields(&with_all, field_labels(language)),
+                []
+            );
+            let with_some = with(&new, &missing[..3]);
+            assert_eq!(
+                missing_shelter_fields(&with_some, field_labels(language)),
+                missing[3..]
+            );
+            for field in &missing {
+                assert_eq!(
+                    field.is_public,
+                    !["intake_kind", "place"].contains(&field.name.as_str())
+                );
+            }
+            for other in Language::ALL {
+                let there = with(&with_all, &relabelled_fields(&with_all, other));
+                let expected = missing_shelter_fields(&new, field_labels(other));
+                for field in expected {
+                    assert_eq!(there.find(field.name.as_str()), Some(&field), "{other:?}");
+                }
+            }
+        }
+        let german = with(
+            &new,
+            &missing_shelter_fields(&new, field_labels(Language::German)),
+        );
+        assert_eq!(
+            shown(&german, "intake_kind"),
+            [
+                "Art der Aufnahme",
+                "Fundtier",
+                "Abgegeben",
+                "Rückläufer",
+                "Übernommen",
+                "Hier geboren"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_shelter_keeps_a_field_of_its_own_with_the_same_label() {
+        let new = fields_of_new_database().unwrap();
+        let fields = changed(&new, "breed", |field| {
+            field.label = Label::new("NEUTERED".to_owned()).unwrap();
+        });
+        let missing = missing_shelter_fields(&fields, field_labels(Language::English));
+        assert!(
+            missing
+                .iter()
+                .all(|field| field.name.as_str() != "neutered")
+        );
+        assert_eq!(missing.len(), 7);
     }
 
     #[test]

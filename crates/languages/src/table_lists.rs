@@ -123,6 +123,39 @@ pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
          tasa de adopción,cuota de adopción",
     ),
     (
+        "good_with_children",
+        "kids,children,ok with kids,good with kids,kinder,kinderfreundlich,ok enfants,enfants,niños,apto para niños",
+    ),
+    (
+        "good_with_dogs",
+        "ok with dogs,hundeverträglich,ok chiens,apto con perros",
+    ),
+    (
+        "good_with_cats",
+        "ok with cats,katzenverträglich,ok chats,apto con gatos",
+    ),
+    (
+        "neutered",
+        "spayed,spayed/neutered,altered,fixed,sterilisiert,kastration,castré,stérilisée,castrado,esterilizada",
+    ),
+    (
+        "house_trained",
+        "housetrained,house broken,housebroken,propreté",
+    ),
+    (
+        "intake",
+        "intake date,date in,arrived,arrival date,aufnahmedatum,aufnahme,zugang,eingang,im tierheim seit,\
+         date d’arrivée,date d’entrée,arrivé le,entré le,fecha de ingreso,fecha de entrada,ingreso",
+    ),
+    (
+        "intake_kind",
+        "intake type,type of intake,aufnahmeart,herkunft,origine,provenance,procedencia",
+    ),
+    (
+        "place",
+        "kennel,location,room,zwinger,box,zimmer,standort,enclos,lugar,jaula",
+    ),
+    (
         "microchip",
         "microchip,chip,chip number,chip no.,chip id,microchip number,microchip no.,\
          chipnr.,chip-nr.,mikrochip,mikrochipnummer,mikrochip-nr.,transponder,transpondernummer,transponder-nr.,\

@@ -116,11 +116,15 @@ impl<'a> CardMaker<'a> {
             return Some(html! { p.badge.pending { (texts().reserved) } });
         }
 
-        let added = self.facts.day_of(animal.created_at?);
-        let label = match (self.today - added).get_days() {
-            0..NEW_DAYS => texts().new,
-            LONG_WAIT_DAYS.. => texts().one_year,
-            _ => return None,
+        let added_on = self.facts.day_of(animal.created_at?);
+        let arrival = animal.arrival(|_| added_on)?;
+        let is_new = (0..NEW_DAYS).contains(&(self.today - added_on).get_days());
+        let label = if (self.today - arrival).get_days() >= LONG_WAIT_DAYS {
+            texts().one_year
+        } else if is_new {
+            texts().new
+        } else {
+            return None;
         };
         Some(html! { p.badge { (label) } })
     }

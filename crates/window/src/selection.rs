@@ -2,11 +2,12 @@
 
 use std::{collections::HashSet, slice};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use petstore_domain::{
     Limit, PetId, PetStatus,
-    store_area::{Choices, FieldSet, NamePrefix, PetQuery, PhraseMeaning, StorePet},
+    store_area::{Choices, FieldSet, INTAKE, NamePrefix, PetQuery, PhraseMeaning, StorePet},
 };
+use petstore_languages::look::Animal;
 use petstore_store::{StoreError, StoreReader};
 
 use super::{
@@ -40,6 +41,9 @@ pub(super) struct CameBack {
     pub(super) pet: StorePet,
 }
 
+/// The largest number of animals that are sorted by the day on which they came.
+const MAX_SORTED: usize = 500;
+
 /// The name of the parameter of the species.
 const SPECIES: &str = "field.species";
 
@@ -55,10 +59,59 @@ pub(super) async fn find(
     let Some(mut offers) = offers(&query.filter, fields) else {
         return Ok((Vec::new(), None));
     };
+    if query.longest_first
+        && fields.find(INTAKE).is_some_and(|field| field.is_public)
+        && let Some(pets) = find_sorted_by_arrival(store, &offers, fields).await?
+    {
+        return Ok(page_of(pets, query));
+    }
     offers.newest_first = !query.longest_first;
     offers.limit = query.limit;
     offers.after = query.after;
     store.list_offers(&offers).await
+}
+
+/// Reads all animals of a query, and sorts them by the day on which they came. Returns `None` if there are more than
+/// [`MAX_SORTED`].
+async fn find_sorted_by_arrival(
+    store: &StoreReader,
+    offers: &PetQuery,
+    fields: &FieldSet,
+) -> Result<Option<Vec<StorePet>>, StoreError> {
+    let mut page_query = PetQuery {
+        limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
+        ..offers.clone()
+    };
+    let counts = store
+        .count_offers(vec![page_query.clone()], MAX_SORTED + 1)
+        .await?;
+    if counts.iter().any(|count| *count > MAX_SORTED) {
+        return Ok(None);
+    }
+
+    let mut pets = Vec::new();
+    loop {
+        let (page, next) = store.list_offers(&page_query).await?;
+        pets.extend(page);
+        page_query.after = next;
+        if next.is_none() || pets.len() > MAX_SORTED {
+            break;
+        }
+    }
+    pets.sort_by_cached_key(|pet| Animal::public(pet, fields).arrival(utc_day));
+    Ok(Some(pets))
+}
+
+/// Returns the page of sorted animals that a query asks for, and the position after the page if more follow.
+fn page_of(mut pets: Vec<StorePet>, query: &Query) -> (Vec<StorePet>, Option<PetId>) {
+    let last_shown = pets.iter().position(|pet| Some(pet.id) == query.after);
+    let pets = pets.split_off(last_shown.map_or(0, |index| index + 1));
+    query.limit.page(pets, |pet| pet.id)
+}
+
+/// Returns the day of a time in UTC.
+fn utc_day(time: Timestamp) -> Date {
+    time.to_zoned(TimeZone::UTC).date()
 }
 
 /// Reads the animals of a page of the list like [`find`]. The first page of a search by everyday words begins with the

@@ -2,11 +2,12 @@
 
 use petstore_domain::{
     PetStatus,
-    store_area::{Order, StorePet},
+    store_area::{FieldSet, Order, StorePet},
 };
 use petstore_languages::look::{Animal, Drawings, duration_in_words};
 
 use super::{
+    list_order::{arrival, place_label},
     order_rows,
     parts::{self, animal_card},
     pet_schema::PetSchema,
@@ -24,6 +25,10 @@ pub(super) fn animal_table(
     has_boxes: bool,
 ) -> Markup {
     let mut drawings = Drawings::default();
+    // Without places, the list has no column for them.
+    let place_label = place_label(schema.fields);
+    let has_places = pets.iter().any(|pet| pet.place().is_some());
+    let place_heading = has_places.then_some(&*place_label);
     let rows = html! {
         @for (index, pet) in pets.iter().enumerate() {
             @let animal = Animal::whole(pet, schema.fields);
@@ -41,34 +46,36 @@ pub(super) fn animal_table(
                     }
                 }
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
-                td data-label=(texts().stay) { small { (stay(desk, pet)) } }
+                @if has_places {
+                    td data-label=(place_label) { small { bdi { (pet.place().unwrap_or("–")) } } }
+                }
+                td data-label=(texts().stay) { small { (stay(desk, pet, schema.fields)) } }
             }
         }
     };
-    html! { (drawings.symbols()) (markup::table(&headings(has_boxes), &rows)) }
+    html! { (drawings.symbols()) (markup::table(&headings(has_boxes, place_heading), &rows)) }
 }
 
-/// Returns for how long an animal has been here, such as `3 weeks`; a dash for an animal that has left.
-fn stay(desk: &Desk<'_>, pet: &StorePet) -> String {
+/// Returns for how long an animal has been here since the day of its intake, such as `3 weeks`; a dash for an animal that has left.
+fn stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String {
     let has_left = pet.withdrawal.is_some() || pet.status == PetStatus::Sold;
-    let words = match pet.created_at {
-        Some(created_at) if !has_left => {
-            duration_in_words(desk.visit.facts.day_of(created_at), parts::today(desk))
-        }
+    let words = match arrival(desk, pet, fields) {
+        Some(arrival) if !has_left => duration_in_words(arrival, parts::today(desk)),
         _ => None,
     };
     words.unwrap_or_else(|| "–".to_owned())
 }
 
 /// Returns the headings of the columns. The box of its own column selects all animals.
-fn headings(has_boxes: bool) -> Markup {
-    let labels = [
+fn headings(has_boxes: bool, place: Option<&str>) -> Markup {
+    let mut labels = vec![
         texts().name,
         texts().price,
         texts().status_label,
         texts().number,
-        texts().stay,
     ];
+    labels.extend(place);
+    labels.push(texts().stay);
     html! {
         @if has_boxes {
             td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }

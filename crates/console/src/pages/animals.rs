@@ -107,7 +107,7 @@ struct ListPage {
 /// of everyday words, the animals that have it as their name follow.
 async fn load_page(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<ListPage, StoreError> {
     let query = &filters.query;
-    let is_sorted_here = filters.order.is_sorted_here() && !filters.is_impossible;
+    let is_sorted_here = filters.order.is_sorted_here(filters.fields) && !filters.is_impossible;
     if is_sorted_here && let Some(page) = sorted_page(desk, filters).await? {
         return Ok(page);
     }
@@ -298,12 +298,12 @@ async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Ma
 /// Shows the order of the list, and links to the list in the other orders.
 fn sort_links(filters: &Filters<'_>) -> Markup {
     html! {
-        " · " (filters.order.label())
+        " · " (filters.order.label(filters.fields))
         span.no-print {
             @for order in ListOrder::ALL {
                 @if order != filters.order && order.is_possible(filters.fields) {
                     @let path = filters.path_with(&[(SORT_PARAMETER, order.as_parameter())]);
-                    " · " a href=(path) { (order.label()) }
+                    " · " a href=(path) { (order.label(filters.fields)) }
                 }
             }
         }

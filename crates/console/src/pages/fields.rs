@@ -30,8 +30,12 @@ pub(super) const FIELDS_PATH: &str = "/settings/fields";
 /// The distance between the positions of two fields, so that a field can get a position between them.
 const POSITION_STEP: i64 = 10;
 
-/// Shows the fields, and a form that adds one, with what is wrong in it.
-pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+/// Shows the fields, and a form that adds one, with what is wrong in it. `below` is the end of the page.
+pub(super) async fn list(
+    desk: &Desk<'_>,
+    errors: &Errors,
+    below: &Markup,
+) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let has_fields = !fields.all().is_empty();
     let content = html! {
@@ -40,6 +44,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             summary { (texts().add_field) }
             (add_form(desk, errors))
         }
+        (below)
     };
     let hint = Some(texts().fields_hint);
     Ok(staff::settings_page(texts().fields, hint, errors, &content))
@@ -125,16 +130,16 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         default_position,
     };
     let Some(field) = reader.read(name, &mut errors) else {
-        return list(desk, &errors).await;
+        return list(desk, &errors, &html! {}).await;
     };
 
     match change_field(desk, FieldCommand::Put(field), None).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(FieldError::NameTaken) => {
             errors.add("name", FieldError::NameTaken.message());
-            list(desk, &errors).await
+            list(desk, &errors, &html! {}).await
         }
-        Err(error) => list(desk, &Errors::from_text(error.message())).await,
+        Err(error) => list(desk, &Errors::from_text(error.message()), &html! {}).await,
     }
 }
 

@@ -1,17 +1,20 @@
 //! The orders of the list of animals.
 //!
-//! The store reads animals in the order in which they came. By name, price or age, the page reads all animals of the list and
+//! The store reads animals in the order in which they were added. By name, price, age or place, and by the day of intake, the page reads all animals of the list and
 //! sorts them, so these orders are for lists of limited length.
 
 use std::{borrow::Cow, cmp::Reverse};
 
+use jiff::civil::Date;
 use petstore_domain::{
     PetId,
-    store_area::{Decimal, FieldDefinition, FieldSet, PetQuery, StorePet, search_key},
+    store_area::{
+        Decimal, FieldDefinition, FieldSet, INTAKE, PLACE, PetQuery, StorePet, search_key,
+    },
 };
 use petstore_languages::look::Animal;
 
-use super::category_names::largest_page_limit;
+use super::{category_names::largest_page_limit, values::label_of};
 use crate::prelude::*;
 
 /// The largest number of animals that a page sorts.
@@ -25,15 +28,17 @@ pub(super) enum ListOrder {
     Name,
     Price,
     Age,
+    Place,
 }
 
 impl ListOrder {
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Newest,
         Self::Longest,
         Self::Name,
         Self::Price,
         Self::Age,
+        Self::Place,
     ];
 
     /// Returns the order that the parameter of a list names. Another text means that the newest animals are first.
@@ -51,22 +56,29 @@ impl ListOrder {
             Self::Name => "name",
             Self::Price => "price",
             Self::Age => "age",
+            Self::Place => "place",
         }
     }
 
-    pub(super) fn label(self) -> Cow<'static, str> {
+    pub(super) fn label(self, fields: &FieldSet) -> Cow<'static, str> {
         match self {
             Self::Newest => texts().newest_first.into(),
             Self::Longest => texts().longest_first.into(),
             Self::Name => texts().by_name.into(),
             Self::Price => texts().by_price(texts().price).into(),
             Self::Age => texts().youngest_first.into(),
+            Self::Place => texts().by_place(&place_label(fields)).into(),
         }
     }
 
-    /// Whether the page sorts the animals, because the store does not read them in this order.
-    pub(super) fn is_sorted_here(self) -> bool {
-        !matches!(self, Self::Newest | Self::Longest)
+    /// Whether the page sorts the animals, because the store does not read them in this order. The store reads them in the
+    /// order in which they were added, and not by the day on which they came.
+    pub(super) fn is_sorted_here(self, fields: &FieldSet) -> bool {
+        match self {
+            Self::Newest => false,
+            Self::Longest => fields.find(INTAKE).is_some(),
+            Self::Name | Self::Price | Self::Age | Self::Place => true,
+        }
     }
 
     /// Whether animals of a store with these fields can have this order.
@@ -74,22 +86,40 @@ impl ListOrder {
         match self {
             Self::Price => fields.find("price").is_some(),
             Self::Age => fields.all().iter().any(FieldDefinition::is_birth),
+            Self::Place => fields.find(PLACE).is_some(),
             Self::Newest | Self::Longest | Self::Name => true,
         }
     }
 
-    /// Sorts animals. Those without a price or a day of birth come last, and equal ones stay in their order.
-    fn sort(self, pets: &mut [StorePet], fields: &FieldSet) {
+    /// Sorts animals. Those without a price, a day of birth or a place come last, and equal ones stay in their order.
+    fn sort(self, desk: &Desk<'_>, pets: &mut [StorePet], fields: &FieldSet) {
         match self {
-            Self::Newest | Self::Longest => {}
+            Self::Newest => {}
+            Self::Longest => pets.sort_by_cached_key(|pet| arrival(desk, pet, fields)),
             Self::Name => pets.sort_by_cached_key(|pet| search_key(pet.name.as_str())),
             Self::Price => pets.sort_by_cached_key(|pet| {
                 let price = Animal::whole(pet, fields).price().and_then(Decimal::new);
                 price.map_or(i64::MAX, |price| price.ten_thousandths())
             }),
             Self::Age => pets.sort_by_cached_key(|pet| Reverse(Animal::whole(pet, fields).born())),
+            Self::Place => pets.sort_by_cached_key(|pet| {
+                let place = pet.place();
+                (place.is_none(), place.map(search_key))
+            }),
         }
     }
+}
+
+/// Returns the label of the place of animals.
+pub(super) fn place_label(fields: &FieldSet) -> String {
+    fields.find(PLACE).map(label_of).unwrap_or_default()
+}
+
+/// Returns the day on which an animal came: the day of its intake, or else the day on which it was added. An animal of an
+/// early release has none.
+pub(super) fn arrival(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Option<Date> {
+    let facts = &desk.visit.facts;
+    Animal::whole(pet, fields).arrival(|added_at| facts.day_of(added_at))
 }
 
 /// A page of a sorted list.
@@ -142,7 +172,7 @@ pub(super) async fn load_sorted_page(
         page_query.after = next;
     }
 
-    order.sort(&mut pets, fields);
+    order.sort(desk, &mut pets, fields);
     let count = pets.len();
     let last_shown = pets.iter().position(|pet| Some(pet.id) == query.after);
     let mut pets = pets.split_off(last_shown.map_or(0, |index| index + 1));

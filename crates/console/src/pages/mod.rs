@@ -52,6 +52,7 @@ mod photos;
 mod selected;
 mod selected_acts;
 mod several;
+mod shelter_fields;
 mod store;
 mod today;
 mod today_sections;
@@ -180,8 +181,9 @@ routes! {
     undoOnOrder        POST "/orders/{id}/undo"                staff!(Clerk, undo::undo, UndoPage::Order).with_action(|texts| texts.undo);
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity_export::export);
-    fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
+    fields             GET  "/settings/fields"                 staff!(Manager, shelter_fields::list_fields);
     addField           POST "/settings/fields"                 staff!(Manager, fields::add).with_action(|texts| texts.add_field);
+    addShelterFields   POST "/settings/shelter-fields"         staff!(Manager, shelter_fields::add).with_action(|texts| texts.add_shelter_fields);
     writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).with_action(|texts| texts.write_labels);
     field              GET  "/settings/fields/{id}"            staff!(Manager, fields::show);
     saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save).with_action(|texts| texts.fields);

@@ -8,7 +8,7 @@ use petstore_domain::{
     },
 };
 
-use super::field_labels;
+use super::{field_labels, shelter_fields};
 use crate::{
     ask::Question,
     layout,
@@ -40,6 +40,7 @@ async fn page(
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
     let labels = field_labels::offer(desk).await?;
+    let shelter_fields = shelter_fields::offer(desk).await?;
     let facts = StoreFacts::new(profile.clone(), &desk.visit.console.settings.store);
     let no_links = html! {};
     let identity = inputs(IDENTITY_INPUTS, form, errors, &facts);
@@ -61,6 +62,7 @@ async fn page(
             }
         }
         (labels)
+        (shelter_fields)
         script defer src=(layout::zones_script()) {}
     };
     let hint = Some(texts().store_hint);
@@ -206,6 +208,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let preconditions = merged.preconditions(merged.is_conflict());
     if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
+        shelter_fields::add_to_new_shelter(desk, &profile).await?;
         return Ok(staff::redirect_with_message(PAGE, "saved"));
     }
 

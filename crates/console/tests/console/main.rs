@@ -57,6 +57,7 @@ mod second_factor;
 mod session;
 mod settings;
 mod several;
+mod shelter_fields;
 mod sign_in_again;
 mod store;
 mod today;

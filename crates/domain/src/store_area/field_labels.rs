@@ -1,6 +1,8 @@
 //! The labels of the fields of a new database, in each language. The names of the fields and the values
 //! of their choices do not depend on the language, so programs know them.
 
+use std::collections::BTreeMap;
+
 use super::{Choices, FieldDefinition, FieldSet, Label};
 use crate::text::comparison_key;
 
@@ -26,6 +28,14 @@ impl FieldLabels {
             label,
             choices,
         }
+    }
+
+    /// Returns the labels of the choices, by the values.
+    pub(super) fn labels_of_choices(&self) -> BTreeMap<String, String> {
+        let labels = self.choices.iter();
+        labels
+            .map(|&(value, label)| (value.to_owned(), label.to_owned()))
+            .collect()
     }
 
     fn choice_label(&self, value: &str) -> Option<&'static str> {

@@ -37,6 +37,7 @@ mod query;
 mod reversal;
 mod revert_rules;
 mod rules;
+mod shelter_fields;
 mod spelling;
 mod store_pet;
 mod time_zone;
@@ -90,6 +91,7 @@ pub use reversal::{
     CategoryReversal, LostPhoto, NotRevertible, OrderChange, PHOTOS_COME_BACK_WITHIN, PetChange,
     PetReversal, Reversal,
 };
+pub use shelter_fields::{INTAKE, PLACE, missing_shelter_fields};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use time_zone::{StoreTimeZone, ZoneRegion, zone_regions};
 pub use webhook::{

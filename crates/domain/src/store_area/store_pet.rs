@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId, Photos};
+use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId, PLACE, Photos};
 use crate::{NewPet, PetId, PetName, PetStatus, words::words};
 
 /// An animal of the store, withdrawn or not. Times have milliseconds.
@@ -74,6 +74,14 @@ impl StorePet {
     /// Returns the value of the field that can be the price of an order.
     pub fn price(&self) -> Option<&FieldValue> {
         self.fields.get("price")
+    }
+
+    /// Returns the place of the animal, such as its kennel.
+    pub fn place(&self) -> Option<&str> {
+        match self.fields.get(PLACE)? {
+            FieldValue::Text(place) => Some(place),
+            FieldValue::Integer(_) | FieldValue::Boolean(_) => None,
+        }
     }
 
     /// Returns the length of its texts, in bytes.

@@ -1370,6 +1370,10 @@ pub(crate) static TEXTS: Texts = Texts {
             "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet keine Reservierung. Bitten Sie den Betreiber, die Uhr zu stellen oder, wenn sie richtig geht, „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
         )
     },
+    shelter_fields: "Weitere Felder für ein Tierheim",
+    shelter_fields_hint: "Ein Klick fügt diese Felder hinzu. Sie sind zunächst leer, an den Tieren ändert sich nichts.",
+    add_shelter_fields: "Felder hinzufügen",
+    by_place: |place| format!("Nach {place}"),
     store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
     write_labels: "Bezeichnungen übernehmen",

@@ -22,7 +22,7 @@ pub(crate) static NUMBERS: Numbers = Numbers {
 };
 
 #[rustfmt::skip]
-pub(crate) static FIELDS: [FieldLabels; 9] = [
+pub(crate) static FIELDS: [FieldLabels; 17] = [
     FieldLabels::new("species", "Tierart", &[
         ("Dog", "Hund"), ("Cat", "Katze"), ("Rabbit", "Kaninchen"), ("Small mammal", "Kleintier"), ("Bird", "Vogel"),
         ("Reptile", "Reptil"), ("Fish", "Fisch"), ("Horse", "Pferd"), ("Other", "Andere"),
@@ -35,6 +35,15 @@ pub(crate) static FIELDS: [FieldLabels; 9] = [
     FieldLabels::new("description", "Beschreibung", &[]),
     FieldLabels::new("price", "Preis", &[]),
     FieldLabels::new("microchip", "Chipnummer", &[]),
+    // Those of a shelter.
+    FieldLabels::new("good_with_children", "Verträglich mit Kindern", &[]),
+    FieldLabels::new("good_with_dogs", "Verträglich mit Hunden", &[]),
+    FieldLabels::new("good_with_cats", "Verträglich mit Katzen", &[]),
+    FieldLabels::new("neutered", "Kastriert", &[]),
+    FieldLabels::new("house_trained", "Stubenrein", &[]),
+    FieldLabels::new("intake", "Bei uns seit", &[]),
+    FieldLabels::new("intake_kind", "Art der Aufnahme", &[("Found", "Fundtier"), ("Surrendered", "Abgegeben"), ("Returned", "Rückläufer"), ("Transferred", "Übernommen"), ("Born here", "Hier geboren")]),
+    FieldLabels::new("place", "Unterbringung", &[]),
 ];
 
 pub(crate) static TEXTS: Texts = Texts {

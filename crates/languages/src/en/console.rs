@@ -1343,6 +1343,10 @@ pub(crate) static TEXTS: Texts = Texts {
             span(hours, Unit::Hour)
         )
     },
+    shelter_fields: "More fields for a shelter",
+    shelter_fields_hint: "Press once to add these fields. They begin empty, so no animal changes.",
+    add_shelter_fields: "Add these fields",
+    by_place: |place| format!("By {}", place.to_lowercase()),
     store_labels: "Field labels in the language of the store",
     store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
     write_labels: "Use these labels",

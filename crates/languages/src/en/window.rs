@@ -23,7 +23,7 @@ pub(crate) static NUMBERS: Numbers = Numbers {
 };
 
 #[rustfmt::skip]
-pub(crate) static FIELDS: [FieldLabels; 9] = [
+pub(crate) static FIELDS: [FieldLabels; 17] = [
     FieldLabels::new("species", "Species", &[]),
     FieldLabels::new("breed", "Breed", &[]),
     FieldLabels::new("sex", "Sex", &[]),
@@ -33,6 +33,15 @@ pub(crate) static FIELDS: [FieldLabels; 9] = [
     FieldLabels::new("description", "Description", &[]),
     FieldLabels::new("price", "Price", &[]),
     FieldLabels::new("microchip", "Microchip", &[]),
+    // Those of a shelter.
+    FieldLabels::new("good_with_children", "Good with children", &[]),
+    FieldLabels::new("good_with_dogs", "Good with dogs", &[]),
+    FieldLabels::new("good_with_cats", "Good with cats", &[]),
+    FieldLabels::new("neutered", "Neutered", &[]),
+    FieldLabels::new("house_trained", "House-trained", &[]),
+    FieldLabels::new("intake", "Here since", &[]),
+    FieldLabels::new("intake_kind", "How it came", &[]),
+    FieldLabels::new("place", "Place", &[]),
 ];
 
 pub(crate) static TEXTS: Texts = Texts {

@@ -1399,6 +1399,10 @@ pub(crate) static TEXTS: Texts = Texts {
             "El reloj del servidor marca {now}, pero la última hora confirmada es {confirmed}. Ninguna reserva vence hasta que se aclare. Avise al administrador del servidor: debe corregir el reloj o, si es correcto, ejecutar «petstore clock confirm». Si el reloj sigue avanzando con regularidad, se dará por correcto dentro de {hours} h."
         )
     },
+    shelter_fields: "Más campos para una protectora",
+    shelter_fields_hint: "Con un clic se añaden estos campos. Al principio están vacíos, y ningún animal cambia.",
+    add_shelter_fields: "Añadir estos campos",
+    by_place: |place| format!("Por {}", place.to_lowercase()),
     store_labels: "Nombres de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
     write_labels: "Aplicar estos nombres",

@@ -22,7 +22,7 @@ pub(crate) static NUMBERS: Numbers = Numbers {
 };
 
 #[rustfmt::skip]
-pub(crate) static FIELDS: [FieldLabels; 9] = [
+pub(crate) static FIELDS: [FieldLabels; 17] = [
     FieldLabels::new("species", "Especie", &[
         ("Dog", "Perro"), ("Cat", "Gato"), ("Rabbit", "Conejo"), ("Small mammal", "Pequeño mamífero"), ("Bird", "Ave"),
         ("Reptile", "Reptil"), ("Fish", "Pez"), ("Horse", "Caballo"), ("Other", "Otro"),
@@ -35,6 +35,15 @@ pub(crate) static FIELDS: [FieldLabels; 9] = [
     FieldLabels::new("description", "Descripción", &[]),
     FieldLabels::new("price", "Precio", &[]),
     FieldLabels::new("microchip", "Número de microchip", &[]),
+    // Those of a shelter.
+    FieldLabels::new("good_with_children", "Se lleva bien con niños", &[]),
+    FieldLabels::new("good_with_dogs", "Se lleva bien con perros", &[]),
+    FieldLabels::new("good_with_cats", "Se lleva bien con gatos", &[]),
+    FieldLabels::new("neutered", "Esterilizado", &[]),
+    FieldLabels::new("house_trained", "Hace sus necesidades fuera", &[]),
+    FieldLabels::new("intake", "Con nosotros desde", &[]),
+    FieldLabels::new("intake_kind", "Motivo de ingreso", &[("Found", "Encontrado"), ("Surrendered", "Entregado por su dueño"), ("Returned", "Devuelto"), ("Transferred", "Trasladado"), ("Born here", "Nacido aquí")]),
+    FieldLabels::new("place", "Ubicación", &[]),
 ];
 
 pub(crate) static TEXTS: Texts = Texts {

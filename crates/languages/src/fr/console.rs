@@ -1410,6 +1410,10 @@ pub(crate) static TEXTS: Texts = Texts {
             "L’horloge du serveur indique {now}, mais la dernière heure confirmée est {confirmed}. Aucune réservation ne se termine tant que ce n’est pas réglé. Prévenez l’administrateur du serveur\u{a0}: il faut corriger l’horloge ou, si elle est juste, exécuter «\u{a0}petstore clock confirm\u{a0}». Si l’horloge avance régulièrement, elle sera considérée comme juste dans {hours}\u{a0}h."
         )
     },
+    shelter_fields: "D’autres champs pour un refuge",
+    shelter_fields_hint: "Un clic ajoute ces champs. Ils sont vides au départ, et aucun animal n’est modifié.",
+    add_shelter_fields: "Ajouter ces champs",
+    by_place: |place| format!("Par {}", place.to_lowercase()),
     store_labels: "Libellés des champs dans la langue de l’établissement",
     store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal n’est modifié.",
     write_labels: "Appliquer ces libellés",

@@ -24,7 +24,7 @@ pub(crate) static NUMBERS: Numbers = Numbers {
 
 // "Reptile" is the same word.
 #[rustfmt::skip]
-pub(crate) static FIELDS: [FieldLabels; 9] = [
+pub(crate) static FIELDS: [FieldLabels; 17] = [
     FieldLabels::new("species", "Espèce", &[
         ("Dog", "Chien"), ("Cat", "Chat"), ("Rabbit", "Lapin"), ("Small mammal", "Petit mammifère"), ("Bird", "Oiseau"),
         ("Fish", "Poisson"), ("Horse", "Cheval"), ("Other", "Autre"),
@@ -37,6 +37,15 @@ pub(crate) static FIELDS: [FieldLabels; 9] = [
     FieldLabels::new("description", "Description", &[]),
     FieldLabels::new("price", "Prix", &[]),
     FieldLabels::new("microchip", "Numéro de puce", &[]),
+    // Those of a shelter.
+    FieldLabels::new("good_with_children", "S’entend avec les enfants", &[]),
+    FieldLabels::new("good_with_dogs", "S’entend avec les chiens", &[]),
+    FieldLabels::new("good_with_cats", "S’entend avec les chats", &[]),
+    FieldLabels::new("neutered", "Stérilisé", &[]),
+    FieldLabels::new("house_trained", "Propre", &[]),
+    FieldLabels::new("intake", "Arrivée le", &[]),
+    FieldLabels::new("intake_kind", "Motif d’arrivée", &[("Found", "Trouvé"), ("Surrendered", "Abandonné"), ("Returned", "Retour d’adoption"), ("Transferred", "Transfert"), ("Born here", "Né ici")]),
+    FieldLabels::new("place", "Emplacement", &[]),
 ];
 
 pub(crate) static TEXTS: Texts = Texts {

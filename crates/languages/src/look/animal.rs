@@ -6,7 +6,9 @@ use jiff::{Timestamp, civil::Date};
 use maud::{Markup, html};
 use petstore_domain::{
     PetId, PetStatus,
-    store_area::{Currency, FieldDefinition, FieldKind, FieldSet, FieldValue, Photo, StorePet},
+    store_area::{
+        Currency, FieldDefinition, FieldKind, FieldSet, FieldValue, INTAKE, Photo, StorePet,
+    },
     text::readable::{LONG_LENGTH, SHORT_LENGTH, is_visible, readable},
 };
 
@@ -125,6 +127,16 @@ impl<'a> Animal<'a> {
 
     pub fn born(&self) -> Option<Date> {
         self.text("born", &[FieldKind::Date])?.parse().ok()
+    }
+
+    /// Returns the day on which it came: the day of its intake, or else the day on which it was added, which `day_of` returns
+    /// for a time. An animal of an early release can have none.
+    pub fn arrival(&self, day_of: impl FnOnce(Timestamp) -> Date) -> Option<Date> {
+        let intake = self.text(INTAKE, &[FieldKind::Date]);
+        match intake.and_then(|day| day.parse().ok()) {
+            Some(day) => Some(day),
+            None => self.created_at.map(day_of),
+        }
     }
 
     /// Returns its age on this day in words.

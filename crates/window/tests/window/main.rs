@@ -19,6 +19,7 @@ mod listed;
 mod photos;
 mod profile;
 mod search;
+mod shelter;
 mod sitemap;
 pub(crate) mod store;
 mod strangers;
