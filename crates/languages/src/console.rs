@@ -552,6 +552,14 @@ texts! {
     leave_out;
     first_line;
     first_line_is: [&'static str; 2];
+    first_line_has_headings;
+    /// That the first line is an animal in this preview.
+    first_line_counts;
+    /// Above the choices for the columns whose headings are not known.
+    unknown_columns;
+    /// In the place of a message that several lines have.
+    see_above;
+    lines_with(numbers: &str) -> String;
     /// What separates the cells of a line: the label of a choice between [`Texts::separators`].
     separator;
     /// A comma, a semicolon, a tab.

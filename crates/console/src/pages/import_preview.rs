@@ -1,17 +1,20 @@
 //! The preview of pasted lines: the animals that they would add, and what is wrong with them.
 
+use petstore_domain::store_area::RequestedValue;
+
 use super::{
     animal_fields::LISTED,
-    column_meanings::column_choices,
+    line_problems::LineProblems,
     paste::{Line, PastedPet, PetTable},
     pasted_columns::Column,
-    pasted_text::{HEADINGS_INPUT, NO_HEADINGS, SEPARATOR_INPUT},
+    pasted_text::{HEADINGS_INPUT, SEPARATOR_INPUT},
     pet_schema::PetSchema,
+    preview_forms::{
+        has_unknown_columns, headings_offer, headings_value, hidden_input, preview_form,
+    },
     values,
 };
 use crate::prelude::*;
-use petstore_domain::store_area::{FieldSet, RequestedValue};
-use petstore_formats::files::Separator;
 
 /// The lines that a preview shows.
 pub(super) struct ImportPreview<'p> {
@@ -32,6 +35,10 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
     let wrong_count = wrong_lines.count();
     let has_column_errors = !pet_table.column_errors.is_empty();
     let is_wrong = wrong_count > 0 || has_column_errors || !errors.is_empty();
+    let can_be_added = wrong_count == 0 && !has_column_errors && line_count > 0;
+    let asks_about_columns = has_unknown_columns(pet_table);
+    let line_problems = LineProblems::new(&pet_table.lines);
+    let preview_form = preview_form(preview, errors, is_wrong);
 
     let content = html! {
         h1 { (texts().preview) }
@@ -43,19 +50,17 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
         @if !pet_table.titles.is_empty() { p { (texts().titles_left_out(&pet_table.titles)) } }
         @if remaining_count > 0 { p { (texts().first_lines(line_count, remaining_count)) } }
         @if wrong_count > 0 && !has_column_errors {
-            div.problem role="alert" tabindex="-1" autofocus { (texts().wrong_lines(wrong_count)) }
-        } @else if !has_column_errors && line_count > 0 {
-            (add_form(desk, form, pet_table))
-        }
-        div.scrolls tabindex="0" { (table(desk, pet_table, preview.schema)) }
-        form.card.stack method="post" action="/add/preview" {
-            (column_inputs(pet_table, preview.schema.fields))
-            details open[is_wrong] {
-                summary { (texts().change_lines) }
-                (Input::from_form("lines", texts().paste, form, errors).make_multiline().show())
+            div.problem role="alert" tabindex="-1" autofocus {
+                (texts().wrong_lines(wrong_count)) (line_problems.summary())
             }
-            div { button { (texts().preview_again) } }
         }
+        (headings_offer(form, pet_table))
+        div.columns {
+            @if asks_about_columns { (preview_form) }
+            @if can_be_added { (add_form(desk, form, pet_table)) }
+        }
+        div.scrolls tabindex="0" { (table(desk, pet_table, preview.schema, &line_problems)) }
+        @if !asks_about_columns { (preview_form) }
     };
     Page::new(texts().preview, content).with_error_status_if(is_wrong)
 }
@@ -88,70 +93,13 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
     }
 }
 
-fn hidden_input(name: &str, value: &str) -> Markup {
-    html! { input type="hidden" name=(name) value=(value); }
-}
-
-/// The values of [`HEADINGS_INPUT`]: the first line is an animal, or it has headings.
-const HEADINGS_VALUES: [&str; 2] = [NO_HEADINGS, "yes"];
-
-/// Returns the value of [`HEADINGS_INPUT`] for these lines.
-fn headings_value(pet_table: &PetTable) -> &'static str {
-    HEADINGS_VALUES[usize::from(pet_table.has_headings)]
-}
-
-/// Shows an input for the first line and an input for the meaning of each column.
-fn column_inputs(pet_table: &PetTable, fields: &FieldSet) -> Markup {
-    let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
-    choices.extend(column_choices(fields));
-
-    let mut headings_choices = Vec::new();
-    for (value, label) in HEADINGS_VALUES.iter().zip(texts().first_line_is) {
-        headings_choices.push((value, label));
-    }
-    let headings_input = Input {
-        id: HEADINGS_INPUT,
-        label: texts().first_line,
-        value: headings_value(pet_table),
-        ..Input::default()
-    };
-    let separators: Vec<_> = Separator::ALL
-        .into_iter()
-        .zip(texts().separators)
-        .map(|(separator, label)| (separator.as_str(), label))
-        .collect();
-    let separator_input = Input {
-        id: SEPARATOR_INPUT,
-        label: texts().separator,
-        value: pet_table.separator.as_str(),
-        ..Input::default()
-    };
-    html! {
-        h2 { (texts().columns) }
-        div.fields {
-            (headings_input.choose(&headings_choices))
-            (separator_input.choose(&separators))
-            @for column in &pet_table.columns {
-                (column_input(column, &choices, &pet_table.column_errors))
-            }
-        }
-    }
-}
-
-fn column_input(column: &Column, choices: &[(String, String)], errors: &Errors) -> Markup {
-    let label = texts().column(&column.heading);
-    let input = Input {
-        id: &column.id,
-        label: &label,
-        value: &column.input,
-        error: errors.message_for(&column.id),
-        ..Input::default()
-    };
-    input.choose(choices)
-}
-
 /// Shows the lines without the columns that are left out. A valid line shows the values that it would add.
-fn table(desk: &Desk<'_>, pet_table: &PetTable, schema: PetSchema<'_>) -> Markup {
+fn table(
+    desk: &Desk<'_>,
+    pet_table: &PetTable,
+    schema: PetSchema<'_>,
+    line_problems: &LineProblems<'_>,
+) -> Markup {
     let mut labels = vec![texts().line];
     for column in &pet_table.columns {
         if !column.input.is_empty() {
@@ -174,7 +122,7 @@ fn table(desk: &Desk<'_>, pet_table: &PetTable, schema: PetSchema<'_>) -> Markup
                 td data-label=(texts().check) {
                     @match &line.result {
                         Ok(_) => (texts().fine),
-                        Err(messages) => @for message in messages { p.error { (message) } },
+                        Err(messages) => (line_problems.of_line(messages)),
                     }
                 }
             }

@@ -33,6 +33,8 @@ pub(super) struct LineReader<'r> {
 pub(super) struct PetTable {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
+    /// Whether the first line counts as an animal, but looks like headings.
+    pub(super) may_have_headings: bool,
     pub(super) separator: Separator,
     /// The rows above the headings that are titles and no animals, each in quotes.
     pub(super) titles: String,
@@ -108,6 +110,7 @@ pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> Pe
     let shown_row_count = lines.len() + usize::from(has_headings);
     PetTable {
         has_headings,
+        may_have_headings: sheet.looks_like_headings(),
         separator: text.separator(),
         titles: titles_in_quotes(text),
         remaining_count: text.row_count().saturating_sub(shown_row_count),

@@ -1,5 +1,7 @@
 //! The columns of a pasted table: what each is, as somebody chose it, or as its heading or its place says.
 
+use std::collections::HashSet;
+
 use petstore_domain::store_area::FieldSet;
 use petstore_formats::files::TableRow;
 
@@ -88,11 +90,37 @@ impl<'t> Sheet<'t> {
         }
     }
 
+    /// Whether the first row counts as an animal, but looks like headings: each of its cells has a text of its own without
+    /// digits, and a column below one of them has digits in each row.
+    pub(super) fn looks_like_headings(self) -> bool {
+        let Some((first_row, next_rows)) = self.pet_rows.split_first() else {
+            return false;
+        };
+        if self.headings.is_some() || next_rows.is_empty() || first_row.cells.len() < 2 {
+            return false;
+        }
+        let mut texts = HashSet::new();
+        let is_text = |cell: &String| !cell.is_empty() && !has_digits(cell);
+        let are_texts = first_row.cells.iter().all(is_text);
+        let are_different = first_row.cells.iter().all(|cell| texts.insert(cell));
+        let mut columns = 0..first_row.cells.len();
+        are_texts
+            && are_different
+            && columns.any(|index| {
+                let mut cells = next_rows.iter().filter_map(|row| row.cells.get(index));
+                cells.all(|cell| has_digits(cell))
+            })
+    }
+
     /// Whether no animal has content in the column with this index.
     fn is_without_content(self, index: usize) -> bool {
         let mut rows = self.pet_rows.iter();
         rows.all(|row| row.cells.get(index).is_none_or(String::is_empty))
     }
+}
+
+fn has_digits(text: &str) -> bool {
+    text.contains(|character: char| character.is_ascii_digit())
 }
 
 /// Whether the first row of a pasted text has headings.

@@ -259,3 +259,73 @@ async fn titles_above_the_headings_are_no_animals_and_the_preview_names_them() {
     let problem = "Category: #REF! is an error of the spreadsheet, not a value.";
     assert!(page.text.contains(problem), "{page:?}");
 }
+
+#[tokio::test]
+async fn a_preview_asks_first_about_the_columns_that_it_does_not_know() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = "Name\tCategory\tOwner\tColour\nRex\tDogs\tAna\tRed";
+    let page = preview(&mut clerk, lines).await.expect(200);
+    let form = page.between("action=\"/add/preview\"", "</form>");
+    let (asked, folded) = form.split_once("<details").unwrap();
+    let selects = |part: &str| part.matches("<select id=\"column-").count();
+    assert_eq!([selects(asked), selects(folded)], [1, 3], "{form}");
+    assert!(asked.contains("name=\"column-3\""), "{form}");
+    // It stands before the table, with the tick about the same columns.
+    let places = ["action=\"/add/preview\"", "id=\"left-out\"", "<tbody>"]
+        .map(|part| page.text.find(part).unwrap());
+    assert!(places.is_sorted(), "{page:?}");
+
+    let known = preview(&mut clerk, "Name\tCategory\nRex\tDogs").await;
+    let known = known.expect(200);
+    let places = ["<tbody>", "action=\"/add/preview\""].map(|part| known.text.find(part).unwrap());
+    assert!(places.is_sorted(), "{known:?}");
+}
+
+#[tokio::test]
+async fn a_message_that_several_lines_have_is_shown_once_with_their_numbers() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines =
+        "Name\tCategory\tBorn\nRex\tDogs\tx\nMax\tDogs\tx\nMia\tCows\t2024-05-03\nIda\tDogs\tx";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    let message = "Born: Enter a date with its day, month and year";
+    assert_eq!(page.text.matches(message).count(), 1, "{page:?}");
+    let summary = page.between("<div class=\"problem\"", "</div>");
+    assert!(
+        summary.contains("<li>Lines 2, 3, 5: Born: Enter"),
+        "{summary}"
+    );
+    assert!(!summary.contains("Cows"), "{summary}");
+    let table = page.between("<tbody>", "</tbody>");
+    assert_eq!(table.matches("See above").count(), 3, "{table}");
+    assert_eq!(table.matches("There is no category").count(), 1, "{table}");
+}
+
+#[tokio::test]
+async fn a_first_line_that_looks_like_headings_has_a_button_that_says_so() {
+    const OFFER: &str = "The first line has headings</button>";
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = "Called\tSort\tSince\nRex\tDogs\t2024-05-03\nMax\tDogs\t2023-01-01";
+    let page = preview(&mut clerk, lines).await;
+    assert!(page.text.contains(OFFER), "{page:?}");
+    let form = page.form("/add/preview");
+    assert!(form.contains(&("headings".to_owned(), "yes".to_owned())));
+    let form: Vec<_> = form
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    let page = clerk.post("/add/preview", &form).await;
+    assert!(page.text.contains("“Called” is"), "{page:?}");
+    assert!(!page.text.contains(OFFER), "{page:?}");
+    for animals in [
+        "Rex\tDogs\nMax\tDogs",
+        "Rex 2\tDogs\t2024-05-03\nMax\tDogs\t2023-01-01",
+        "Rex\tDogs\t2024-05-03\nMax\tDogs\t2023-01-01",
+        "Name\tCategory\tBorn\nMax\tDogs\t2023-01-01",
+    ] {
+        let page = preview(&mut clerk, animals).await;
+        assert!(!page.text.contains(OFFER), "{animals}: {page:?}");
+    }
+}

@@ -231,11 +231,11 @@ pub(crate) static TEXTS: Texts = Texts {
     add_count: |count| format!("{} hinzufügen", animals(count)),
     wrong_lines: |count| {
         if count == 1 {
-            "In 1 Zeile gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
+            "1 Zeile stimmt noch nicht. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
                 .to_owned()
         } else {
             format!(
-                "In {count} Zeilen gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
+                "{count} Zeilen stimmen noch nicht. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
             )
         }
     },
@@ -763,6 +763,11 @@ pub(crate) static TEXTS: Texts = Texts {
     leave_out: "Nicht übernehmen",
     first_line: "Die erste Zeile",
     first_line_is: ["ist ein Tier", "enthält die Überschriften"],
+    first_line_has_headings: "Die erste Zeile hat Überschriften",
+    first_line_counts: "Bisher zählt die erste Zeile als Tier.",
+    unknown_columns: "Was steht in diesen Spalten?",
+    see_above: "Siehe oben",
+    lines_with: |numbers| format!("Zeilen {numbers}"),
     separator: "Zwischen den Zellen steht",
     separators: ["ein Komma", "ein Semikolon", "ein Tabulator"],
     titles_left_out: |titles| format!("Über den Überschriften weggelassen: {titles}"),

@@ -1,0 +1,133 @@
+//! The forms of a preview of pasted lines: what the columns are, and whether the first line has headings.
+
+use petstore_formats::files::Separator;
+
+use super::{
+    column_meanings::column_choices,
+    import_preview::ImportPreview,
+    paste::PetTable,
+    pasted_columns::Column,
+    pasted_text::{HEADINGS_INPUT, NO_HEADINGS, SEPARATOR_INPUT},
+};
+use crate::prelude::*;
+
+/// The value of [`HEADINGS_INPUT`] for a first line with headings.
+const HEADINGS: &str = "yes";
+
+/// Shows an input that nobody sees.
+pub(super) fn hidden_input(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}
+
+/// Returns the value of [`HEADINGS_INPUT`] for these lines.
+pub(super) fn headings_value(pet_table: &PetTable) -> &'static str {
+    if pet_table.has_headings {
+        HEADINGS
+    } else {
+        NO_HEADINGS
+    }
+}
+
+/// Shows a button for a first line that looks like headings of which none is known.
+pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
+    html! {
+        @if pet_table.may_have_headings {
+            form.card.row method="post" action="/add/preview" {
+                (hidden_input("lines", form.raw("lines")))
+                (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))
+                (hidden_input(HEADINGS_INPUT, HEADINGS))
+                button.main { (texts().first_line_has_headings) }
+                span.muted { (texts().first_line_counts) }
+            }
+        }
+    }
+}
+
+/// Whether a person must say what a column is.
+fn needs_choice(column: &Column, errors: &Errors) -> bool {
+    let is_unknown = column.input.is_empty() && !column.is_empty;
+    is_unknown || errors.message_for(&column.id).is_some()
+}
+
+/// Whether the preview has a column about which a person must say what it is.
+pub(super) fn has_unknown_columns(pet_table: &PetTable) -> bool {
+    let mut columns = pet_table.columns.iter();
+    columns.any(|column| needs_choice(column, &pet_table.column_errors))
+}
+
+/// Shows the form that makes another preview. First it asks what the unknown columns are. All that was recognised, and the
+/// lines, are in parts that open.
+pub(super) fn preview_form(preview: &ImportPreview<'_>, errors: &Errors, is_wrong: bool) -> Markup {
+    let pet_table = preview.pet_table;
+    let column_errors = &pet_table.column_errors;
+    let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
+    choices.extend(column_choices(preview.schema.fields));
+    let (unknown_columns, known_columns): (Vec<&Column>, Vec<&Column>) = pet_table
+        .columns
+        .iter()
+        .partition(|column| needs_choice(column, column_errors));
+    let lines = Input::from_form("lines", texts().paste, preview.form, errors).make_multiline();
+    html! {
+        form.card.stack method="post" action="/add/preview" {
+            @if !unknown_columns.is_empty() {
+                h2 { (texts().unknown_columns) }
+                div.fields {
+                    @for column in unknown_columns { (column_input(column, &choices, column_errors)) }
+                }
+            }
+            details {
+                summary { (texts().columns) }
+                div.fields {
+                    (layout_inputs(pet_table))
+                    @for column in known_columns { (column_input(column, &choices, column_errors)) }
+                }
+            }
+            details open[is_wrong] {
+                summary { (texts().change_lines) }
+                (lines.show())
+            }
+            div { button { (texts().preview_again) } }
+        }
+    }
+}
+
+/// Shows the inputs for the first line and for the separator.
+fn layout_inputs(pet_table: &PetTable) -> Markup {
+    let mut headings_choices = Vec::new();
+    for (value, label) in [NO_HEADINGS, HEADINGS].iter().zip(texts().first_line_is) {
+        headings_choices.push((value, label));
+    }
+    let headings_input = Input {
+        id: HEADINGS_INPUT,
+        label: texts().first_line,
+        value: headings_value(pet_table),
+        ..Input::default()
+    };
+    let mut separators = Vec::new();
+    for (separator, label) in Separator::ALL.into_iter().zip(texts().separators) {
+        separators.push((separator.as_str(), label));
+    }
+    let separator_input = Input {
+        id: SEPARATOR_INPUT,
+        label: texts().separator,
+        value: pet_table.separator.as_str(),
+        ..Input::default()
+    };
+    html! {
+        (headings_input.choose(&headings_choices))
+        (separator_input.choose(&separators))
+    }
+}
+
+/// Shows the input for the meaning of a column.
+fn column_input(column: &Column, choices: &[(String, String)], errors: &Errors) -> Markup {
+    let label = texts().column(&column.heading);
+    let input = Input {
+        id: &column.id,
+        label: &label,
+        value: &column.input,
+        error: errors.message_for(&column.id),
+        ..Input::default()
+    };
+    input.choose(choices)
+}
