@@ -106,7 +106,9 @@ pub(super) fn parse_new_password(
     if visit.form.raw("new") != visit.form.raw("again") {
         return Err(texts().passwords_different.to_owned());
     }
-    Password::new(visit.form.raw("new"), &member.name).map_err(|weakness| texts().weak(weakness))
+    let store_name = visit.facts.name().value;
+    Password::new(visit.form.raw("new"), &member.name, store_name)
+        .map_err(|weakness| texts().weak(weakness))
 }
 
 /// Returns the page on which the member of the link chooses a password, or goes to the provider.

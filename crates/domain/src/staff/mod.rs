@@ -3,6 +3,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod guessable;
 mod passkey;
 mod password;
 mod public_key;

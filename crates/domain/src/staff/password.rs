@@ -5,10 +5,7 @@ use parking_lot::Mutex;
 use rand::CryptoRng;
 use unicode_normalization::UnicodeNormalization;
 
-use super::StaffName;
-
-/// The most common passwords that are long enough, one on each line.
-const COMMON_PASSWORDS: &str = include_str!("common-passwords.txt");
+use super::{StaffName, guessable::is_easy_to_guess};
 
 /// A password. `Debug` is missing, so that it gets into no log.
 pub struct Password(String);
@@ -22,7 +19,8 @@ pub enum WeakPassword {
     /// It is too long.
     #[error("The password must have at most {} characters.", Password::MAX_LENGTH)]
     Long,
-    /// Many people use it, or it is little more than the name or the word petstore.
+    /// Many people use it, or it is little more than common words, the name of the member or of the store, or the word
+    /// petstore.
     #[error("This password is easy to guess. Choose another one, such as four random words.")]
     Common,
 }
@@ -43,13 +41,18 @@ impl Password {
         Some(Self(text.nfc().collect()))
     }
 
-    /// Returns a password that the member with this name may choose.
-    pub fn new(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
+    /// Returns a password that the member with this name may choose in a store with this name.
+    pub fn new(
+        text: &str,
+        name: &StaffName,
+        store_name: Option<&str>,
+    ) -> Result<Self, WeakPassword> {
         let password = Self::from_input(text).ok_or(WeakPassword::Long)?;
         if password.0.chars().count() < Self::MIN_LENGTH {
             return Err(WeakPassword::Short);
         }
-        if is_easy_to_guess(&password.0.to_lowercase(), name) {
+        let names = [name.as_str(), store_name.unwrap_or_default()];
+        if is_easy_to_guess(&password.0, &names) {
             return Err(WeakPassword::Common);
         }
         Ok(password)
@@ -61,23 +64,6 @@ impl Password {
         random.fill_bytes(&mut salt);
         PasswordHash::from_password_and_salt(self, salt)
     }
-}
-
-/// Whether a password in lower case is common, repeats one character, or is little more than the name or `petstore`.
-fn is_easy_to_guess(password: &str, name: &StaffName) -> bool {
-    let mut characters = password.chars();
-    let first = characters.next();
-    let is_one_character = characters.all(|character| Some(character) == first);
-
-    // Everybody tries these words first.
-    let without_known_words = password
-        .replace(&name.as_str().to_lowercase(), "")
-        .replace("petstore", "");
-    let has_few_other_characters = without_known_words.chars().count() < 6;
-
-    is_one_character
-        || has_few_other_characters
-        || COMMON_PASSWORDS.lines().any(|common| common == password)
 }
 
 /// The length of a salt, in bytes.
@@ -151,7 +137,7 @@ impl std::fmt::Debug for PasswordHash {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::guessable::COMMON_PASSWORDS, *};
 
     #[test]
     fn the_hash_is_argon2id_with_the_parameters_that_are_promised() {

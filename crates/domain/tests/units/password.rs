@@ -6,7 +6,7 @@ use rand::{SeedableRng, rngs::StdRng};
 #[test]
 fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rules() {
     let name = StaffName::new("Maria Magdalena").unwrap();
-    let chosen = |text: &str| Password::new(text, &name).err();
+    let chosen = |text: &str| Password::new(text, &name, Some("Tierschutzverein Köln e.V.")).err();
     for good in [
         "correct horse battery",
         "aaaaaaaaaaab",
@@ -30,6 +30,51 @@ fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rule
         "petstorepetstore",
     ] {
         assert_eq!(chosen(common), Some(WeakPassword::Common), "{common}");
+    }
+}
+
+#[test]
+fn common_words_of_each_language_with_digits_are_refused_and_phrases_are_not() {
+    let name = StaffName::new("Ana").unwrap();
+    let store = Some("Tierschutzverein Köln e.V.");
+    let chosen = |text: &str| Password::new(text, &name, store).err();
+    for common in [
+        "passwort12345",
+        "Passwort!2026",
+        "P4ssw0rt1234567890",
+        "pa$$word2026!",
+        "password1password",
+        "motdepasse123",
+        "Motdepasse2026!",
+        "contraseña123",
+        "contrasena2026",
+        "geheimgeheim1",
+        "Willkommen2026",
+        "bienvenue2026",
+        "qwertz1234567",
+        "azertyuiop123",
+        "Sommer2026Sommer",
+        "ichliebedich1",
+        "tierschutzverein1",
+        "Tierschutzverein-Koeln",
+        "KÖLN2026köln",
+        "ana123456789",
+        "we1come12345",
+    ] {
+        assert_eq!(chosen(common), Some(WeakPassword::Common), "{common}");
+    }
+    for good in [
+        "four quiet otters swim",
+        "correct horse battery",
+        "Katze tanzt im Regen",
+        "vier leise Otter baden",
+        "mi perro come tres peras",
+        "le chat dort sur la lune",
+        "928374650192",
+        "kW7fQz2pLx9v",
+        "banana-mandarin-8",
+    ] {
+        assert_eq!(chosen(good), None, "{good}");
     }
 }
 
