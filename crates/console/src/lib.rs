@@ -26,6 +26,7 @@ mod session;
 mod staff;
 mod state;
 mod store_inputs;
+mod store_spellings;
 mod visit;
 mod wording;
 mod words;

@@ -154,6 +154,9 @@ show?.addEventListener("click", async () => {
 });
 
 document.addEventListener("input", (event) => {
+  // A picked colour is typed, too.
+  const filled = document.getElementById(event.target.dataset.fills);
+  if (filled) filled.value = event.target.value;
   const form = event.target.form;
   if (!form) return;
   if (form.dataset.search === undefined) return void edited.add(form);

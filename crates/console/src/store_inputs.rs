@@ -1,7 +1,7 @@
 //! The members of the profile of the store that people fill in, each declared once: for the form, for the changes of
 //! others while the form was open, and for the form that a sign-in interrupts.
 
-use maud::Markup;
+use maud::{Markup, html};
 use petstore_app::{Contact, Source, StoreFacts};
 use petstore_domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Language, Link, LinkLabel,
@@ -13,11 +13,15 @@ use petstore_languages::{console::Texts, console_texts as texts, name_of, window
 use super::{
     forms::{Errors, Input},
     markup::{self, SHORT_LENGTH},
+    store_spellings,
     visit::Form,
 };
 
 /// The prefix of the name of each input, because other forms also have a name.
 const PREFIX: &str = "store.";
+
+/// The name of the input for the colour.
+const COLOUR: &str = "store.colour";
 
 /// A member of the profile that people fill in.
 pub(super) struct StoreInput {
@@ -66,16 +70,24 @@ groups! {
     CONTACT_INPUTS {
         email "email" member_email "email": |text| EmailAddress::new(text.to_owned());
         telephone "telephone" member_telephone "tel": |text| TelephoneNumber::new(text.replace(['–', '—'], "-"));
-        contact_page "contactPage" member_contact_page "url": |text| ContactPage::new(text.to_owned());
+        contact_page "contactPage" member_contact_page "url": contact_page;
         address "address" member_address "textarea": |text| Address::new(text.to_owned());
         hours "hours" member_hours "textarea": |text| Address::new(text.to_owned());
     }
     PAGE_INPUTS {
         language "language" member_language "select": |text| text.parse().ok();
         time_zone "timeZone" member_time_zone "zone": StoreTimeZone::from_name;
-        currency "currency" member_currency "": |text| Currency::new(&text.to_ascii_uppercase());
-        colour "colour" member_colour "": |text| Colour::new(text.to_owned());
+        currency "currency" member_currency "": store_spellings::currency;
+        colour "colour" member_colour "colour": |text| Colour::new(store_spellings::colour(text));
     }
+}
+
+/// Parses the address of a page for questions, which can lack `https://`.
+fn contact_page(text: &str) -> Option<ContactPage> {
+    if store_spellings::are_run_together(text) {
+        return None;
+    }
+    ContactPage::new(store_spellings::with_scheme(text))
 }
 
 /// Writes the value of a text into a member of a change. An empty text clears the member.
@@ -182,15 +194,69 @@ impl StoreInput {
             input.hint = Some(hint.trim());
         }
         match self.kind {
+            "select" if self.name == "language" => html! {
+                (input.choose(&self.choices())) (labels_tick())
+            },
             "select" => input.choose(&self.choices()),
             "zone" => input.choose_zone(),
             "textarea" => input.make_multiline().show(),
+            "colour" => html! { (input.show()) (picker(form)) },
             inputmode => {
                 input.inputmode = inputmode;
                 input.show()
             }
         }
     }
+}
+
+/// The name of the tick with which another language of the store takes the labels of fields with it.
+pub(super) const WITH_LABELS: &str = "with-labels";
+
+/// Renders the tick with which another language takes the labels of fields with it.
+fn labels_tick() -> Markup {
+    html! {
+        fieldset {
+            label {
+                input type="checkbox" name=(WITH_LABELS) value="yes" checked;
+                (texts().labels_with_language)
+            }
+            p.hint { (texts().store_labels_hint) }
+        }
+    }
+}
+
+/// The name of the input with which people pick a colour.
+const PICKER: &str = "store.picked";
+
+/// The colour that the picker shows for a store without one: that of the buttons.
+const DEFAULT_COLOUR: &str = "#2b5b4d";
+
+/// Renders the input with which people pick a colour. It always has a value, so it counts only if somebody changes it.
+fn picker(form: &Form) -> Markup {
+    let typed_colour = store_spellings::colour(form.get(COLOUR));
+    let colour = Colour::new(typed_colour);
+    let shown_colour = colour.as_ref().map_or(DEFAULT_COLOUR, Colour::as_str);
+    html! {
+        div.field {
+            label for=(PICKER) { (texts().pick_colour) }
+            input #(PICKER) type="color" name=(PICKER) value=(shown_colour) data-fills=(COLOUR);
+            input type="hidden" name="picker-showed" value=(shown_colour);
+        }
+    }
+}
+
+/// Returns a submitted form with the picked colour as its colour, if somebody has picked one.
+pub(super) fn with_picked_colour(form: &Form) -> Form {
+    let picked_colour = form.get(PICKER).to_owned();
+    let mut inputs = form.fields().to_vec();
+    if !picked_colour.is_empty() && picked_colour != form.get("picker-showed") {
+        for (name, value) in &mut inputs {
+            if name == COLOUR {
+                value.clone_from(&picked_colour);
+            }
+        }
+    }
+    inputs.into_iter().collect()
 }
 
 /// A value that is in force because of an option or a default.
@@ -285,11 +351,15 @@ fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
             continue;
         }
         let label = LinkLabel::new(form.get(&label_id).to_owned());
-        let url = LinkUrl::new(form.get(&url_id).to_owned());
+        let typed_url = form.get(&url_id);
+        let are_several = store_spellings::are_run_together(typed_url);
+        let url = LinkUrl::new(store_spellings::with_scheme(typed_url));
         if label.is_none() {
             errors.add(label_id, texts().link_label_invalid);
         }
-        if url.is_none() {
+        if are_several {
+            errors.add(url_id, texts().several_urls);
+        } else if url.is_none() {
             errors.add(url_id, texts().link_url_invalid);
         }
         if let Some(label) = label

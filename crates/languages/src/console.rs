@@ -879,6 +879,8 @@ texts! {
     store_stale;
     link_label_invalid;
     link_url_invalid;
+    several_urls;
+    pick_colour;
     link_label(number: usize) -> String;
     link_url(number: usize) -> String;
     /// What people read of each member of the profile: its label, its hint, and what is wrong with an invalid value.
@@ -917,6 +919,7 @@ texts! {
     by_place(place: &str) -> String;
     store_labels;
     store_labels_hint;
+    labels_with_language;
     write_labels;
     // Backups that the service makes itself.
     no_backup;

@@ -1,5 +1,6 @@
 //! The labels of fields in the language of the store, for a store that changes it.
 
+use petstore_app::StoreFacts;
 use petstore_domain::store_area::FieldDefinition;
 use petstore_languages as languages;
 
@@ -34,6 +35,19 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
             }
         }
     })
+}
+
+/// Writes all labels in the language that the store has since this request. If a field changes at the same time, no label is
+/// written, and the page offers to write them.
+pub(super) async fn write_in_language_of_store(desk: &Desk<'_>) -> Result<(), ApiError> {
+    let profile = desk.store().profile().await?;
+    let facts = StoreFacts::new(profile, &desk.visit.console.settings.store);
+    let language = facts.language().value;
+    let fields = languages::relabelled_fields(&desk.store().fields().await?, language);
+    // The key of the form belongs to the change of the profile, and a second write finds nothing to change.
+    let context = desk.context_of(None);
+    desk.app().fields.put_all(&fields, &context).await?;
+    Ok(())
 }
 
 /// Writes all labels in the language of the store, or no label if a field changes at the same time.

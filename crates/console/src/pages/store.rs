@@ -198,7 +198,7 @@ fn link_rows(links: &[LinkInputs]) -> Markup {
 
 /// Responds to `POST /settings/store`.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let submitted_form = &desk.visit.form;
+    let submitted_form = &store_inputs::with_picked_colour(&desk.visit.form);
     let profile = desk.store().profile().await?;
     let merged = MergedForm::new(submitted_form, &form_of(&profile));
     let mut errors = Errors::default();
@@ -207,8 +207,12 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return page(desk, &profile, &merged.form, &errors).await;
     }
     let preconditions = merged.preconditions(merged.is_conflict());
+    let has_other_language = merge::differs(&merged.form, &form_of(&profile), "store.language");
     if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
         shelter_fields::add_to_new_shelter(desk, &profile).await?;
+        if has_other_language && !submitted_form.get(store_inputs::WITH_LABELS).is_empty() {
+            field_labels::write_in_language_of_store(desk).await?;
+        }
         return Ok(staff::redirect_with_message(PAGE, "saved"));
     }
 

@@ -13,11 +13,13 @@ async fn shown(shop: &Shop, name: &str, value: &str) -> [String; 2] {
     [field.label.as_str(), field.display_text(value)].map(str::to_owned)
 }
 
+/// Chooses a language without the labels of fields. Returns whether the page then offers to write them.
 async fn speak(manager: &mut Browser<'_>, language: &str) -> bool {
     let page = "/settings/store";
     let seen = manager.get(page).await.expect(200);
+    let typed = [("store.language", language), ("with-labels", "")];
     manager
-        .submit((&seen, page), page, &[("store.language", language)])
+        .submit((&seen, page), page, &typed)
         .await
         .expect(303);
     manager
@@ -76,6 +78,52 @@ async fn a_store_with_another_language_is_offered_its_labels_for_what_nobody_has
     assert!(speak(&mut manager, "en").await);
     manager.post("/settings/labels", &[]).await.expect(303);
     assert_eq!(shown(&shop, "species", "Cat").await, ["Species", "Cat"]);
+}
+
+#[tokio::test]
+async fn another_language_takes_the_labels_that_nobody_has_changed_with_it() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let colour = "/settings/fields/colour";
+    let seen = manager.get(colour).await.expect(200);
+    let own_label = [("label", "Coat")];
+    manager
+        .submit((&seen, colour), colour, &own_label)
+        .await
+        .expect(303);
+    let page = "/settings/store";
+    for (typed, label) in [
+        (
+            [("store.name", "Paws"), ("store.hours", "9 to 5")],
+            "Species",
+        ),
+        (
+            [("store.language", "de"), ("store.hours", "9 to 6")],
+            "Tierart",
+        ),
+        (
+            [("store.language", "fr"), ("store.hours", "9 to 7")],
+            "Espèce",
+        ),
+        (
+            [("store.language", ""), ("store.hours", "9 to 8")],
+            "Species",
+        ),
+    ] {
+        let seen = manager.get(page).await.expect(200);
+        manager
+            .submit((&seen, page), page, &typed)
+            .await
+            .expect(303);
+        let [shown_label, _] = shown(&shop, "species", "").await;
+        assert_eq!(shown_label, label);
+        assert_eq!(shown(&shop, "colour", "").await, ["Coat", ""]);
+        let seen = manager.get(page).await.expect(200);
+        assert!(
+            !seen.text.contains("action=\"/settings/labels\""),
+            "{seen:?}"
+        );
+    }
 }
 
 #[tokio::test]

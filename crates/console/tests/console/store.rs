@@ -168,11 +168,16 @@ async fn each_wrong_value_is_named_at_its_input_and_nothing_that_was_typed_is_lo
         ),
         ("store.language", &["it"]),
         ("store.timeZone", &["Berlin", "+01:00"]),
-        ("store.currency", &["EURO", "€"]),
-        ("store.colour", &["red", "#12345", "#2f6f4f;}"]),
+        ("store.currency", &["money", "$"]),
+        ("store.colour", &["reddish", "#12345", "#2f6f4f;}"]),
         (
             "store.link1.url",
-            &["javascript:alert(1)", "data:text/html,x", ""],
+            &[
+                "javascript:alert(1)",
+                "data:text/html,x",
+                "https://a.examplehttps://b.example",
+                "",
+            ],
         ),
         ("store.link1.label", &["", "a\nb", &long]),
     ];
@@ -210,6 +215,44 @@ async fn each_wrong_value_is_named_at_its_input_and_nothing_that_was_typed_is_lo
     }
     assert!(profile(&shop).await.is_empty());
     assert_eq!(acts(&shop).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_sign_of_a_currency_a_picked_colour_and_a_link_without_a_scheme_are_read() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let page = manager.get(PAGE).await.expect(200);
+    let typed = [
+        ("store.currency", "€"),
+        ("store.colour", "Grün"),
+        ("store.contactPage", "tierheim.example/fragen"),
+        ("store.link1.label", "Impressum"),
+        ("store.link1.url", "www.tierheim.example/impressum"),
+    ];
+    save(&mut manager, &page, &typed).await.expect(303);
+    let saved = profile(&shop).await;
+    let colour = |profile: &Profile| profile.colour.as_ref().map(|of| of.as_str().to_owned());
+    assert_eq!(saved.currency.as_ref().map(Currency::as_str), Some("EUR"));
+    assert_eq!(colour(&saved).as_deref(), Some("#2e7d32"));
+    let link = ("Impressum", "https://www.tierheim.example/impressum");
+    assert_eq!(links(&saved), [link]);
+    let contact_page = saved.contact_page.as_ref().map(|page| page.as_str());
+    assert_eq!(contact_page, Some("https://tierheim.example/fragen"));
+
+    // Without a script, the picker counts if somebody changes it, and else what is typed.
+    let page = manager.get(PAGE).await.expect(200);
+    assert!(
+        page.form(PAGE)
+            .contains(&("store.picked".to_owned(), "#2e7d32".to_owned()))
+    );
+    let picked = [("store.picked", "#112233")];
+    save(&mut manager, &page, &picked).await.expect(303);
+    assert_eq!(colour(&profile(&shop).await).as_deref(), Some("#112233"));
+    let page = manager.get(PAGE).await.expect(200);
+    save(&mut manager, &page, &[("store.colour", "")])
+        .await
+        .expect(303);
+    assert_eq!(colour(&profile(&shop).await), None);
 }
 
 #[tokio::test]

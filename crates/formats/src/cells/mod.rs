@@ -18,7 +18,7 @@ use petstore_domain::{
 use self::dates::MonthWithDigits;
 pub use self::{
     no_value::is_spreadsheet_error,
-    numbers::{AmbiguousNumber, parse_number},
+    numbers::{AmbiguousNumber, currency_of_sign, parse_number},
     words::{AgeUnit, ChoiceWord, TableWords},
 };
 

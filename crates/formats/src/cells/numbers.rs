@@ -45,6 +45,19 @@ const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("Kr", &["SEK", "NOK", "DKK", "ISK"]),
 ];
 
+/// Returns the currency of a sign or word that only one currency has, in any case.
+///
+/// Example: `€` and `euro` are `EUR`, and `$` is none.
+pub fn currency_of_sign(text: &str) -> Option<Currency> {
+    let lower_case = text.to_lowercase();
+    let is_sign = |sign: &str| sign.to_lowercase() == lower_case;
+    let (_, currencies) = CURRENCY_SIGNS.iter().find(|(sign, _)| is_sign(sign))?;
+    match currencies {
+        [code] => Currency::new(code),
+        _ => None,
+    }
+}
+
 /// A number with two meanings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbiguousNumber {

@@ -89,7 +89,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animals: "Tiere hinzufügen",
     numbers: "Anzahl der Tiere",
     first_steps: "Erste Schritte",
-    step_store: "Stellen Sie sich vor: Name, Logo, Adresse und Öffnungszeiten",
+    step_store: "Stellen Sie sich vor: Name, Sprache, Logo, Adresse und Öffnungszeiten",
     step_animal: "Ein Tier hinzufügen",
     step_import: "Tiere aus einer Tabelle übernehmen",
     step_colleague: "Jemanden aus dem Team hinzufügen",
@@ -1283,6 +1283,8 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Jemand anders hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
     link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
     link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen, ohne Benutzernamen vor einem @ und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
+    several_urls: "Das sind mehrere Adressen. Tragen Sie jeden Link in eine eigene Zeile ein.",
+    pick_colour: "Farbe auswählen",
     link_label: |number| format!("Text von Link {number}"),
     link_url: |number| format!("Adresse von Link {number}"),
     member_name: [
@@ -1337,13 +1339,13 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_currency: [
         "Währung",
-        "Drei Buchstaben, etwa EUR, GBP, USD oder CHF.",
-        "Die Währung muss drei Buchstaben haben, etwa EUR. Korrigieren Sie sie oder lassen Sie sie leer.",
+        "Etwa EUR, €, GBP, USD oder CHF.",
+        "Die Währung muss drei Buchstaben haben, etwa EUR, oder ein Zeichen, das nur eine Währung hat, etwa €. Korrigieren Sie sie oder lassen Sie sie leer.",
     ],
     member_colour: [
         "Farbe",
-        "Die Farbe der Schaltflächen und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
-        "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
+        "Die Farbe der Schaltflächen und Links der Website: Wählen Sie sie unten aus oder schreiben Sie einen Namen wie Grün oder #2f6f4f.",
+        "Diese Farbe ist nicht bekannt. Wählen Sie unten eine aus, oder schreiben Sie einen Namen wie Grün oder # mit sechs Ziffern oder Buchstaben von a bis f. Sie können das Feld auch leer lassen.",
     ],
     zone_of_device: "Dieses Gerät",
     zone_regions: [
@@ -1381,6 +1383,7 @@ pub(crate) static TEXTS: Texts = Texts {
     by_place: |place| format!("Nach {place}"),
     store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
+    labels_with_language: "Auch die Bezeichnungen der Felder, etwa Tierart und Geschlecht, in dieser Sprache schreiben",
     write_labels: "Bezeichnungen übernehmen",
     no_backup: "Es gibt noch keine Sicherung. Bitten Sie den Betreiber, Sicherungen einzuschalten.",
     old_backup: |at| {

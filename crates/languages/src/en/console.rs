@@ -89,7 +89,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animals: "Add animals",
     numbers: "Animals by status",
     first_steps: "First steps",
-    step_store: "Tell people who you are: name, logo, address and opening hours",
+    step_store: "Tell people who you are: name, language, logo, address and opening hours",
     step_animal: "Add an animal",
     step_import: "Import animals from a spreadsheet",
     step_colleague: "Add a colleague",
@@ -1255,6 +1255,8 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Somebody else changed these details at the same time. Check how they look now, and save again.",
     link_label_invalid: "A link must have a text of 1 to 60 characters on one line. Enter it, or empty both inputs of the link.",
     link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
+    several_urls: "These are several addresses. Give each link a row of its own.",
+    pick_colour: "Pick a colour",
     link_label: |number| format!("Text of link {number}"),
     link_url: |number| format!("Address of link {number}"),
     member_name: [
@@ -1309,13 +1311,13 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_currency: [
         "Currency",
-        "Three letters, such as EUR, GBP, USD or CHF.",
-        "The currency must have three letters, such as EUR. Correct it, or leave it empty.",
+        "Such as EUR, €, GBP, USD or CHF.",
+        "The currency must have three letters, such as EUR, or a sign that only one currency has, such as €. Correct it, or leave it empty.",
     ],
     member_colour: [
         "Colour",
-        "The colour of buttons and links of the website, such as #2f6f4f: # with six digits or letters from a to f.",
-        "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
+        "The colour of buttons and links of the website: pick it below, or type a name such as green, or #2f6f4f.",
+        "This colour is not known. Pick one below, or type a name such as green, or # with six digits or letters from a to f. Or leave it empty.",
     ],
     zone_of_device: "This device",
     zone_regions: [
@@ -1354,6 +1356,7 @@ pub(crate) static TEXTS: Texts = Texts {
     by_place: |place| format!("By {}", place.to_lowercase()),
     store_labels: "Field labels in the language of the store",
     store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
+    labels_with_language: "Write the field labels, such as Species and Sex, in this language, too",
     write_labels: "Use these labels",
     no_backup: "There is no backup yet. Ask the operator to turn on backups.",
     old_backup: |at| {

@@ -89,7 +89,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animals: "Añadir animales",
     numbers: "Cantidad de animales",
     first_steps: "Primeros pasos",
-    step_store: "Preséntese: nombre, logotipo, dirección y horario",
+    step_store: "Preséntese: nombre, idioma, logotipo, dirección y horario",
     step_animal: "Añadir un animal",
     step_import: "Importar animales desde una hoja de cálculo",
     step_colleague: "Añadir a una persona del equipo",
@@ -1312,6 +1312,8 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Otra persona ha cambiado estos datos al mismo tiempo. Compruebe cómo están ahora y guarde de nuevo.",
     link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres. Escríbalo o vacíe los dos campos del enlace.",
     link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios, sin nombre de usuario antes de una @ y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
+    several_urls: "Son varias direcciones. Ponga cada enlace en su propia línea.",
+    pick_colour: "Elegir un color",
     link_label: |number| format!("Texto del enlace {number}"),
     link_url: |number| format!("Dirección del enlace {number}"),
     member_name: [
@@ -1366,13 +1368,13 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_currency: [
         "Moneda",
-        "Tres letras, como EUR, GBP, USD o CHF.",
-        "La moneda debe tener tres letras, como EUR. Corríjala o déjela vacía.",
+        "Como EUR, €, GBP, USD o CHF.",
+        "La moneda debe tener tres letras, como EUR, o un signo de una sola moneda, como €. Corríjala o déjela vacía.",
     ],
     member_colour: [
         "Color",
-        "El color de los botones y enlaces del sitio web, como #2f6f4f: # con seis cifras o letras de la a a la f.",
-        "El color debe ser # con seis cifras o letras de la a a la f, como #2f6f4f. Corríjalo o déjelo vacío.",
+        "El color de los botones y enlaces del sitio web: elíjalo abajo, o escriba un nombre como verde, o #2f6f4f.",
+        "Este color no se conoce. Elija uno abajo, o escriba un nombre como verde, o # con seis cifras o letras de la a a la f. También puede dejarlo vacío.",
     ],
     zone_of_device: "Este dispositivo",
     zone_regions: [
@@ -1410,6 +1412,7 @@ pub(crate) static TEXTS: Texts = Texts {
     by_place: |place| format!("Por {}", place.to_lowercase()),
     store_labels: "Nombres de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
+    labels_with_language: "Poner también los nombres de los campos, como Especie y Sexo, en este idioma",
     write_labels: "Aplicar estos nombres",
     no_backup: "Todavía no hay ninguna copia de seguridad. Pida al administrador del servidor que las active.",
     old_backup: |at| {

@@ -90,7 +90,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animals: "Ajouter des animaux",
     numbers: "Nombre d’animaux",
     first_steps: "Premiers pas",
-    step_store: "Présentez-vous\u{a0}: nom, logo, adresse et horaires",
+    step_store: "Présentez-vous\u{a0}: nom, langue, logo, adresse et horaires",
     step_animal: "Ajouter un animal",
     step_import: "Importer des animaux depuis un tableur",
     step_colleague: "Ajouter un membre de l’équipe",
@@ -1323,6 +1323,8 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Quelqu’un d’autre a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
     link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères. Saisissez-le, ou videz les deux champs du lien.",
     link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace, sans nom d’utilisateur devant un @ et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
+    several_urls: "Il y a plusieurs adresses. Indiquez chaque lien sur sa propre ligne.",
+    pick_colour: "Choisir une couleur",
     link_label: |number| format!("Texte du lien {number}"),
     link_url: |number| format!("Adresse du lien {number}"),
     member_name: [
@@ -1377,13 +1379,13 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_currency: [
         "Devise",
-        "Trois lettres, par exemple EUR, GBP, USD ou CHF.",
-        "La devise doit avoir trois lettres, par exemple EUR. Corrigez-la, ou laissez-la vide.",
+        "Par exemple EUR, €, GBP, USD ou CHF.",
+        "La devise doit avoir trois lettres, par exemple EUR, ou un signe propre à une seule devise, par exemple €. Corrigez-la, ou laissez-la vide.",
     ],
     member_colour: [
         "Couleur",
-        "La couleur des boutons et des liens du site, par exemple #2f6f4f\u{a0}: # suivi de six chiffres ou lettres de a à f.",
-        "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
+        "La couleur des boutons et des liens du site\u{a0}: choisissez-la ci-dessous, ou saisissez un nom comme vert, ou #2f6f4f.",
+        "Cette couleur n’est pas connue. Choisissez-en une ci-dessous, ou saisissez un nom comme vert, ou # suivi de six chiffres ou lettres de a à f. Vous pouvez aussi laisser le champ vide.",
     ],
     zone_of_device: "Cet appareil",
     zone_regions: [
@@ -1421,6 +1423,7 @@ pub(crate) static TEXTS: Texts = Texts {
     by_place: |place| format!("Par {}", place.to_lowercase()),
     store_labels: "Libellés des champs dans la langue de l’établissement",
     store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal n’est modifié.",
+    labels_with_language: "Écrire aussi les libellés des champs, comme Espèce et Sexe, dans cette langue",
     write_labels: "Appliquer ces libellés",
     no_backup: "Il n’y a pas encore de sauvegarde. Demandez à l’administrateur du serveur d’activer les sauvegardes.",
     old_backup: |at| {

@@ -1,0 +1,157 @@
+//! The spellings of the values of a store that people type: `€` for `EUR`, `green` for a colour, a link without `https://`.
+
+use petstore_domain::{store_area::Currency, text::comparison_key};
+use petstore_formats::cells::currency_of_sign;
+
+/// The colours that have a name, each with its names in the four languages. The tones are those that texts can be read on.
+const COLOURS: [(&str, &[&str]); 13] = [
+    ("#b3261e", &["red", "rot", "rouge", "rojo"]),
+    ("#c2560a", &["orange", "naranja"]),
+    ("#f2c200", &["yellow", "gelb", "jaune", "amarillo"]),
+    ("#2e7d32", &["green", "grün", "gruen", "vert", "verde"]),
+    (
+        "#00796b",
+        &["teal", "petrol", "turquoise", "türkis", "turquesa"],
+    ),
+    ("#1565c0", &["blue", "blau", "bleu", "azul"]),
+    (
+        "#0d3b66",
+        &["navy", "dunkelblau", "bleu marine", "azul marino"],
+    ),
+    (
+        "#6a3fa0",
+        &["purple", "violet", "lila", "violett", "morado", "violeta"],
+    ),
+    ("#c2185b", &["pink", "rosa", "rose"]),
+    ("#6d4c41", &["brown", "braun", "marron", "brun", "marrón"]),
+    ("#616161", &["grey", "gray", "grau", "gris"]),
+    ("#000000", &["black", "schwarz", "noir", "negro"]),
+    ("#ffffff", &["white", "weiß", "weiss", "blanc", "blanco"]),
+];
+
+/// Returns the currency that a text names by its code, its sign or its word. A sign of several currencies names none.
+///
+/// Example: `eur`, `€` and `Euro` are the same currency, and `$` is none.
+pub(super) fn currency(text: &str) -> Option<Currency> {
+    Currency::new(&text.to_ascii_uppercase()).or_else(|| currency_of_sign(text))
+}
+
+/// Returns a colour as its type takes it. Another text stays as it is.
+///
+/// Example: `green` is `#2e7d32`, `2f6f4f` is `#2f6f4f`, and `#abc` is `#aabbcc`.
+pub(super) fn colour(text: &str) -> String {
+    let key = comparison_key(text);
+    let named_colour = COLOURS.iter().find(|(_, names)| {
+        let mut names = names.iter();
+        names.any(|name| comparison_key(name) == key)
+    });
+    if let Some((colour, _)) = named_colour {
+        return (*colour).to_owned();
+    }
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return text.to_owned();
+    }
+    match digits.len() {
+        3 => {
+            let mut colour = "#".to_owned();
+            for digit in digits.chars() {
+                colour.push(digit);
+                colour.push(digit);
+            }
+            colour
+        }
+        6 => format!("#{digits}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns an address with `https://` if it has no scheme. Another text stays as it is.
+///
+/// Example: `www.tierheim.example/impressum` is `https://www.tierheim.example/impressum`.
+pub(super) fn with_scheme(text: &str) -> String {
+    let host = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_host = host.contains('.') && !host.contains([':', '@']) && !host.starts_with('.');
+    if is_host {
+        format!("https://{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Whether a text is several addresses without a space between them, such as `https://a.examplehttps://b.example`. An
+/// address in the path or the query of another one begins after a sign.
+pub(super) fn are_run_together(text: &str) -> bool {
+    ["https://", "http://", "www."].iter().any(|beginning| {
+        text.match_indices(beginning).any(|(start, _)| {
+            let before = text[..start].chars().next_back();
+            before.is_some_and(|sign| sign.is_alphanumeric() || ",;|)".contains(sign))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type_for_a_currency_a_colour_or_a_link_is_read() {
+        for (typed, code) in [
+            ("eur", Some("EUR")),
+            ("€", Some("EUR")),
+            ("Euro", Some("EUR")),
+            ("EUROS", Some("EUR")),
+            ("£", Some("GBP")),
+            ("Fr.", Some("CHF")),
+            ("$", None),
+            ("kr", None),
+            ("money", None),
+        ] {
+            let read = currency(typed);
+            assert_eq!(read.as_ref().map(Currency::as_str), code, "{typed}");
+        }
+        for (typed, read) in [
+            ("Grün", "#2e7d32"),
+            ("BLEU", "#1565c0"),
+            ("rojo", "#b3261e"),
+            ("2f6f4f", "#2f6f4f"),
+            ("#abc", "#aabbcc"),
+            ("#12345", "#12345"),
+            ("#2f6f4f;}", "#2f6f4f;}"),
+            ("mauve-ish", "mauve-ish"),
+        ] {
+            assert_eq!(colour(typed), read);
+        }
+        for (typed, read) in [
+            ("www.a.example", "https://www.a.example"),
+            ("a.example/x?y=1:2@3", "https://a.example/x?y=1:2@3"),
+            ("https://a.example", "https://a.example"),
+            ("http://a.example", "http://a.example"),
+            ("javascript:alert(1.5)", "javascript:alert(1.5)"),
+            ("u@a.example", "u@a.example"),
+            ("Impressum", "Impressum"),
+        ] {
+            assert_eq!(with_scheme(typed), read);
+        }
+    }
+
+    #[test]
+    fn two_addresses_run_together_are_seen_and_one_in_another_is_not() {
+        for several in [
+            "https://a.examplehttps://b.example",
+            "https://a.example/impressumhttp://b.example",
+            "https://a.example,https://b.example",
+            "www.a.examplewww.b.example",
+        ] {
+            assert!(are_run_together(several), "{several}");
+        }
+        for one in [
+            "https://web.archive.example/web/2020/https://a.example",
+            "https://a.example/login?next=https://a.example/www.html",
+            "https://www.a.example",
+            "https://a.example/#https://b.example",
+        ] {
+            assert!(!are_run_together(one), "{one}");
+        }
+    }
+}
