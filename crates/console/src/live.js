@@ -252,6 +252,7 @@ document.addEventListener("submit", (event) => {
 
 // What only the script can do.
 function showScripted() {
+  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
   for (const part of document.querySelectorAll("[data-scripted]")) {
     part.hidden = false;
     part.querySelector("input").disabled = false;
@@ -277,6 +278,12 @@ document.addEventListener("drop", (event) => {
 
 document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-print]")) print();
+  const { copy, done } = target.dataset;
+  if (copy) {
+    navigator.clipboard.writeText(copy).then(() => {
+      target.textContent = document.getElementById("copied").textContent = done;
+    }, () => getSelection().selectAllChildren(document.querySelector(".secret")));
+  }
   // The menu of the member closes when something else is pressed.
   const menu = document.querySelector(".who[open]");
   if (menu && !menu.contains(target)) menu.open = false;

@@ -775,7 +775,11 @@ texts! {
     has_link;
     link_expired;
     link;
+    copy;
+    /// What the button says after it has copied.
     copied;
+    /// The way on, after somebody has copied a secret that is shown once.
+    secret_kept;
 
     // API keys.
     keys;

@@ -189,6 +189,15 @@ pub fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
     }
 }
 
+/// Whether a field marks estimated births, and has the label that a language gives it. Such a field has no label in each
+/// language, so pages show that of their own.
+pub(crate) fn is_usual_estimate_label(field: &FieldDefinition) -> bool {
+    let label = field.label.as_str();
+    let mut languages = Language::ALL.into_iter();
+    field.is_birth_estimate()
+        && languages.any(|language| window_texts_in(language).birth_estimated == label)
+}
+
 /// Returns words as a list. The words after the first one begin in lower case, unless they are an abbreviation.
 ///
 /// Example: `Name, breed, ID`.

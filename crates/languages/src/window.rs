@@ -14,6 +14,10 @@ texts! {
     weeks(count: i64) -> String;
     months(count: i64) -> String;
     years(count: i64) -> String;
+    /// An estimated age or year of birth.
+    about(estimate: &str) -> String;
+    /// The label of the mark of an estimated birth.
+    birth_estimated;
     no;
     /// The alt text of a photo without one of its own.
     photo(number: usize, name: &str, species: Option<&str>) -> String;

@@ -1,6 +1,7 @@
 //! `/animals/{id}`: one animal.
 
 use hyper::StatusCode;
+use jiff::civil::Date;
 use maud::{Markup, PreEscaped, html};
 use petstore_app::StoreFacts;
 use petstore_domain::{
@@ -171,7 +172,7 @@ fn about(
             }
             (ask(shop, facts, animal, &words.name))
             (long_texts(animal))
-            (values(animal, labels))
+            (values(animal, labels, shop.today(facts)))
         }
     }
 }
@@ -309,7 +310,7 @@ fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Mark
 }
 
 /// Renders the public values that no other part of the page has, with their labels.
-fn values(animal: &Animal<'_>, labels: &Labels) -> Markup {
+fn values(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
     let category = if is_in_headline(animal, "species") {
         None
     } else {
@@ -321,7 +322,13 @@ fn values(animal: &Animal<'_>, labels: &Labels) -> Markup {
                 @if !is_shown_elsewhere(animal, field) {
                     div {
                         dt { (label_of(field)) }
-                        dd { (value_markup(field, value)) }
+                        dd {
+                            @if field.is_birth() && let Some(birth) = animal.estimated_birth(today) {
+                                (birth)
+                            } @else {
+                                (value_markup(field, value))
+                            }
+                        }
                     }
                 }
             }
@@ -336,6 +343,7 @@ fn values(animal: &Animal<'_>, labels: &Labels) -> Markup {
 fn is_shown_elsewhere(animal: &Animal<'_>, field: &FieldDefinition) -> bool {
     field.kind == FieldKind::LongText
         || field.is_price()
+        || field.is_birth_estimate()
         || is_in_headline(animal, field.name.as_str())
 }
 

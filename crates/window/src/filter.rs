@@ -146,7 +146,9 @@ impl Filter {
 
 /// Whether a visitor can choose by a field.
 pub(super) fn is_offered(field: &FieldDefinition) -> bool {
-    field.is_public && matches!(field.kind, FieldKind::Choice | FieldKind::Boolean)
+    let is_of_kind = matches!(field.kind, FieldKind::Choice | FieldKind::Boolean);
+    // Nobody looks for animals whose birth is estimated.
+    field.is_public && is_of_kind && !field.is_birth_estimate()
 }
 
 /// Returns the field with the days of birth, if everybody may see them.

@@ -128,6 +128,11 @@ async function settings(anna) {
   await leadsTo(anna, "form[action='/settings/staff'] .main", 422, "a name that is taken");
   await fill(anna, "#name", "Dora");
   await leadsTo(anna, "form[action='/settings/staff'] .main", 200, "the link of a new member");
+  // The button copies the link, and says so.
+  await anna.context.overridePermissions(origin, ["clipboard-read", "clipboard-write", "clipboard-sanitized-write"]);
+  await press(anna, "[data-copy]");
+  await page.waitForFunction(() => document.querySelector("[data-copy]").textContent === "Copied");
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await text(anna, ".secret"));
   await submit(anna, "main .main");
   const row = await page.$$eval("td.first", (names) => 1 + names.findIndex((name) => name.textContent === "Dora"));
   const disable = `tbody tr:nth-child(${row}) form:has([value=disable]) button`;

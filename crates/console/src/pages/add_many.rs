@@ -9,6 +9,7 @@ use petstore_domain::{
 
 use super::{
     add_one::page,
+    birth_estimate::with_birth_estimate,
     category_choice::{Species, SpeciesCategory, choose_for_species},
     commands::{NotDone, called},
     import_preview::{ImportPreview, show_preview},
@@ -232,7 +233,11 @@ async fn preview_lines(
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
-    let import = read_import(desk, &text, form).await?;
+    let mut import = read_import(desk, &text, form).await?;
+    if has_estimated_births(&import.pet_table) {
+        with_birth_estimate(desk, import.fields).await?;
+        import = read_import(desk, &text, form).await?;
+    }
     let pet_table = &import.pet_table;
     let Some(commands) = add_commands(&import) else {
         // For example, a category was renamed since the preview.
@@ -268,6 +273,15 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
+/// Whether a line has an age, a year or a month in place of a day of birth.
+fn has_estimated_births(pet_table: &PetTable) -> bool {
+    let mut pets = pet_table
+        .lines
+        .iter()
+        .filter_map(|line| line.result.as_ref().ok());
+    pets.any(|pet| pet.is_birth_estimated)
+}
+
 /// Returns the commands that add the animals of all lines, and their new categories.
 ///
 /// Returns `None` if a line or a column has an error, or if there are no lines.
@@ -279,7 +293,7 @@ fn add_commands(import: &Import) -> Option<Vec<Command>> {
 
     let mut commands = Vec::new();
     for line in &pet_table.lines {
-        let PastedPet { pet, fields } = line.result.clone().ok()?;
+        let PastedPet { pet, fields, .. } = line.result.clone().ok()?;
         commands.push(Command::AddPet(pet, fields, Vec::new()));
     }
     for category in &import.new_categories {

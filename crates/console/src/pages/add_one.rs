@@ -10,10 +10,11 @@ use petstore_domain::{
 
 use super::{
     animal_fields::{self, LISTED},
+    birth_estimate::with_birth_estimate,
     category_choice::{self, new_category_name},
     pet_schema::PetSchema,
     photos::{self, PHOTO},
-    typed_age::{AGE_INPUT, form_with_birth},
+    typed_age::{AGE_INPUT, form_with_birth, form_with_estimate},
     value_reader::ValueReader,
     values,
     waiting_photos::load_waiting_photos,
@@ -22,6 +23,16 @@ use crate::{prelude::*, reply::Flash};
 
 /// The names of the fields of the first screen, in this order, if the store has them.
 const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
+
+/// The names of the fields that the other inputs leave out: those of the first screen, and the mark that follows from an age.
+const OMITTED_FIELDS: [&str; 6] = [
+    "species",
+    "sex",
+    "born",
+    "price",
+    "microchip",
+    FieldDefinition::BIRTH_ESTIMATE,
+];
 
 /// Shows the forms that add animals.
 ///
@@ -110,7 +121,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
                 }
             }
             div.fields {
-                (values::inputs(schema.fields, &FIRST_SCREEN_FIELDS, form, errors))
+                (values::inputs(schema.fields, &OMITTED_FIELDS, form, errors))
                 (animal_fields::category_input(form, schema.categories, errors, category_hint))
                 (status_input.choose(&forms::status_options()))
                 (animal_fields::listing_input(form, errors))
@@ -182,8 +193,12 @@ impl SubmittedPet {
 /// Adds the animal in the submitted form, or shows the form again with its errors.
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let fields = desk.store().fields().await?;
-    let form = form_with_birth(desk, &fields, &mut errors);
+    let mut fields = desk.store().fields().await?;
+    let mut form = form_with_birth(desk, &fields, &mut errors);
+    if errors.is_empty() && !form.get(AGE_INPUT).is_empty() {
+        fields = with_birth_estimate(desk, fields).await?;
+        form = form_with_estimate(&form, &fields);
+    }
     let species = category_choice::Species::without_category(&form, &fields);
     let category_name = match &species {
         Some(species) => &species.label,

@@ -93,6 +93,7 @@ pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &Fiel
         .all()
         .iter()
         .filter(|field| matches!(field.kind, FieldKind::Choice | FieldKind::Boolean))
+        .filter(|field| !field.is_birth_estimate())
 }
 
 /// Returns the options for the status of the list, each with its label.

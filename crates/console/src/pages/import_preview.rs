@@ -153,7 +153,11 @@ fn added_value(
     input: &str,
     schema: PetSchema<'_>,
 ) -> Option<Markup> {
-    let PastedPet { pet, fields: patch } = pasted_pet;
+    let PastedPet {
+        pet,
+        fields: patch,
+        is_birth_estimated,
+    } = pasted_pet;
     if input == "category" {
         return Some(html! {
             bdi { (markup::category(schema.categories, pet.category_id)) }
@@ -170,6 +174,9 @@ fn added_value(
     let mut fields = schema.fields.all().iter();
     let field = fields.find(|field| values::input_of(field) == input)?;
     match patch.get(field.name.as_str()) {
+        Some(RequestedValue::Set(value)) if field.is_birth() && *is_birth_estimated => {
+            Some(values::estimated_birth(desk, value))
+        }
         Some(RequestedValue::Set(value)) => Some(values::value_markup(desk, field, value)),
         _ => Some(html! {}),
     }

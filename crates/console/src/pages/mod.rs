@@ -13,6 +13,7 @@ mod animal_filters;
 mod animal_table;
 mod animal_top;
 mod animals;
+mod birth_estimate;
 mod categories;
 mod category_choice;
 mod category_names;

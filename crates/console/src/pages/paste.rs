@@ -20,7 +20,7 @@ use super::{
     value_reader::ValueReader,
     values,
 };
-use crate::prelude::*;
+use crate::{prelude::*, words::PREFIX};
 
 /// A reader of lines with the categories of a store, and with the reader of its values.
 #[derive(Clone, Copy)]
@@ -65,6 +65,8 @@ pub(super) struct Line {
 pub(super) struct PastedPet {
     pub(super) pet: NewPet,
     pub(super) fields: FieldPatch,
+    /// Whether the day of birth is that of an age, a year or a month.
+    pub(super) is_birth_estimated: bool,
 }
 
 impl PetTable {
@@ -200,6 +202,13 @@ fn form_from_cells(
         if let Some(value) = take_labelled(&column.label, value, errors) {
             inputs.push((column.input.clone(), value));
         }
+        if field.is_some_and(|field| reader.values.cells.is_estimated_birth(field, cell)) {
+            let mark = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
+            // A column of its own says it.
+            if !columns.iter().any(|column| column.column.input == mark) {
+                inputs.push((mark, "true".to_owned()));
+            }
+        }
     }
     inputs.into_iter().collect()
 }
@@ -239,7 +248,12 @@ fn read_pet(
         status: status?,
         is_listed: is_listed?,
     };
-    Some(PastedPet { pet, fields })
+    let mark = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
+    Some(PastedPet {
+        pet,
+        fields,
+        is_birth_estimated: form.get(&mark) == "true",
+    })
 }
 
 /// Returns a value, or adds its message with the label of its column to the errors of the line.

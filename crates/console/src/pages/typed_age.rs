@@ -34,6 +34,16 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     inputs.into_iter().collect()
 }
 
+/// Returns a form that says that its day of birth is an estimate, if the store has a field for that.
+pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
+    let mut inputs: Vec<(String, String)> = form.fields().to_vec();
+    let mut all_fields = fields.all().iter();
+    if let Some(mark) = all_fields.find(|field| field.is_birth_estimate()) {
+        inputs.push((values::input_of(mark), "true".to_owned()));
+    }
+    inputs.into_iter().collect()
+}
+
 /// Reads the age in a form as a day of birth. Returns the message for people if the form has no valid age.
 fn read_birth_date(
     form: &Form,

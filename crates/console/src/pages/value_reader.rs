@@ -63,7 +63,40 @@ impl<'r> ValueReader<'r> {
                 Err(message) => errors.add(input_name, message),
             }
         }
+        self.mark_estimated_birth(form, stored_values, &mut patch);
         patch
+    }
+
+    /// Lets the mark of an estimated birth follow a change of the day of birth, unless somebody changes the mark, too.
+    fn mark_estimated_birth(
+        &self,
+        form: &Form,
+        stored_values: &FieldValues,
+        patch: &mut FieldPatch,
+    ) {
+        let mut all_fields = self.fields.all().iter();
+        let Some(mark) = all_fields.find(|field| field.is_birth_estimate()) else {
+            return;
+        };
+        let mut all_fields = self.fields.all().iter();
+        let Some(birth_field) = all_fields.find(|field| field.is_birth()) else {
+            return;
+        };
+        let has_new_birth = patch.get(birth_field.name.as_str()).is_some();
+        let has_new_mark = patch.get(mark.name.as_str()).is_some();
+        if !has_new_birth || has_new_mark {
+            return;
+        }
+        let typed_birth = form.raw(&input_of(birth_field));
+        let is_marked = stored_values.get(mark.name.as_str()) == Some(&FieldValue::Boolean(true));
+        let change = if self.cells.is_estimated_birth(birth_field, typed_birth) {
+            RequestedValue::Set(FieldValue::Boolean(true))
+        } else if is_marked {
+            RequestedValue::Clear
+        } else {
+            return;
+        };
+        patch.insert(mark.name.as_str().to_owned(), change);
     }
 
     /// Compares the stored values with the values in a form, for each field that the form has.

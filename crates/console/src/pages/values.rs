@@ -2,6 +2,9 @@
 
 use petstore_domain::store_area::{FieldDefinition, FieldKind, FieldSet, FieldValue, FieldValues};
 
+use petstore_languages::look::estimated_birth_in_words;
+
+use super::parts;
 pub(super) use crate::words::{NO_FIELDS, in_words, input_of};
 use crate::{merge, prelude::*, words::PREFIX};
 pub(super) use petstore_languages::look::label_of;
@@ -159,15 +162,36 @@ pub(super) fn short_values(
     fields: &FieldSet,
     values: &FieldValues,
 ) -> Vec<(String, Markup)> {
+    let is_estimated = is_birth_estimated(fields, values);
     let mut labelled_values = Vec::new();
     for field in fields.all() {
-        if field.kind != FieldKind::LongText
-            && let Some(value) = values.get(field.name.as_str())
-        {
-            labelled_values.push((label_of(field), value_markup(desk, field, value)));
+        let is_elsewhere = field.kind == FieldKind::LongText || field.is_birth_estimate();
+        if !is_elsewhere && let Some(value) = values.get(field.name.as_str()) {
+            let shown_value = if field.is_birth() && is_estimated {
+                estimated_birth(desk, value)
+            } else {
+                value_markup(desk, field, value)
+            };
+            labelled_values.push((label_of(field), shown_value));
         }
     }
     labelled_values
+}
+
+/// Whether the values of an animal say that its day of birth was calculated from an age.
+fn is_birth_estimated(fields: &FieldSet, values: &FieldValues) -> bool {
+    let mark = fields.all().iter().find(|field| field.is_birth_estimate());
+    let value = mark.and_then(|field| values.get(field.name.as_str()));
+    value == Some(&FieldValue::Boolean(true))
+}
+
+/// Shows an estimated day of birth, such as `about 2024`.
+pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
+    let text = value.to_string();
+    match text.parse() {
+        Ok(born) => html! { (estimated_birth_in_words(born, parts::today(desk))) },
+        Err(_) => html! { (text) },
+    }
 }
 
 /// Shows the value of a field in words, such as "yes" for `true`.

@@ -101,7 +101,12 @@ pub(super) fn secret_card(hint: &Markup, secret: &str, next_path: &str) -> Marku
         div.card {
             p { (hint) }
             code.secret { (secret) }
-            a.button.main href=(next_path) { (texts().copied) }
+            div.buttons {
+                // Only the script shows it, where the browser lets a page copy.
+                button type="button" data-copy=(secret) data-done=(texts().copied) hidden { (texts().copy) }
+                a.button.main href=(next_path) { (texts().secret_kept) }
+            }
+            span.hidden role="status" #copied {}
         }
     }
 }

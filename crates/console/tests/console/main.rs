@@ -15,6 +15,7 @@ mod categories;
 mod counter;
 mod demo_link;
 mod enter_key;
+mod estimates;
 mod field_labels;
 mod field_values;
 mod fields;

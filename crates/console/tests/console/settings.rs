@@ -444,3 +444,17 @@ async fn pages_are_counted_by_their_route() {
     let sample = r#"operation="console.choosePassword",http_route="/link/{token}""#;
     assert!(metrics.contains(sample), "{metrics}");
 }
+
+#[tokio::test]
+async fn a_link_that_is_shown_once_has_a_button_that_copies_exactly_this_link() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let form = [("name", "Bo"), ("role", "clerk")];
+    let page = manager.post("/settings/staff", &form).await.expect(200);
+    let copied = page.between("data-copy=\"", "\"");
+    assert_eq!(copied, page.secret());
+    assert!(
+        page.text.contains("<h1>Link to set the password</h1>"),
+        "{page:?}"
+    );
+}

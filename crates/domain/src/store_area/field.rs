@@ -181,6 +181,14 @@ impl FieldDefinition {
         self.kind == FieldKind::Date && self.name.as_str() == "born"
     }
 
+    /// The name of the field that says whether the day of birth was calculated from an age.
+    pub const BIRTH_ESTIMATE: &str = "born_estimated";
+
+    /// Whether its values say that the day of birth of an animal was calculated from an age.
+    pub fn is_birth_estimate(&self) -> bool {
+        self.kind == FieldKind::Boolean && self.name.as_str() == Self::BIRTH_ESTIMATE
+    }
+
     /// Returns the text for people in place of a value: the label of a choice, if it has one.
     pub fn display_text<'a>(&'a self, value: &'a str) -> &'a str {
         let Some(choices) = &self.choices else {

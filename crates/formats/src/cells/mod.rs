@@ -153,6 +153,14 @@ impl CellReader<'_> {
         }
     }
 
+    /// Whether a text is a day of birth that is not certain: a year, a month or an age, or a day after a word for an estimate.
+    pub fn is_estimated_birth(&self, field: &FieldDefinition, text: &str) -> bool {
+        let text = trim_cell(text);
+        field.is_birth()
+            && matches!(self.parse_date(text), Ok(None))
+            && matches!(self.estimated_birth(text), Ok(Some(_)))
+    }
+
     /// Returns the day of birth that an estimate means: `ca. 2019`, `05/2019`, `Mai 99` or `3 years`.
     fn estimated_birth(&self, text: &str) -> Result<Option<Date>, CellProblem> {
         let key = whole_key(text);

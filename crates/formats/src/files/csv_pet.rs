@@ -81,7 +81,27 @@ impl PetRecord<'_> {
                 fields.insert(name, RequestedValue::Set(value));
             }
         }
+        self.mark_estimated_birth(&mut fields);
         fields
+    }
+
+    /// Marks a day of birth that was read from an age, if the store has a field for the mark and the file has no column for it.
+    fn mark_estimated_birth(self, fields: &mut FieldPatch) {
+        let is_estimate = |column: &FieldColumn| {
+            let cell = self.record.get(column.position).unwrap_or_default();
+            let text = str::from_utf8(cell).unwrap_or_default();
+            self.options
+                .cell_reader()
+                .is_estimated_birth(&column.field, text)
+        };
+        let mut columns = self.columns.fields.iter();
+        let has_estimate = columns.any(is_estimate);
+        let mut store_fields = self.options.fields.iter();
+        let mark = store_fields.find(|field| field.is_birth_estimate());
+        if has_estimate && let Some(mark) = mark {
+            let value = RequestedValue::Set(FieldValue::Boolean(true));
+            fields.entry(mark.name.as_str().to_owned()).or_insert(value);
+        }
     }
 
     /// Checks that the record has as many cells as the header, apart from empty cells at its end, and that cells without a

@@ -1063,7 +1063,9 @@ pub(crate) static TEXTS: Texts = Texts {
     has_link: "hat einen Link",
     link_expired: "Link abgelaufen",
     link: "Link zum Festlegen des Passworts",
+    copy: "Kopieren",
     copied: "Kopiert",
+    secret_kept: "Fertig",
 
     // API keys.
     keys: "API-Schlüssel",

@@ -54,6 +54,8 @@ pub(crate) static TEXTS: Texts = Texts {
     weeks: |count| many(count, "Woche", "Wochen"),
     months: |count| many(count, "Monat", "Monate"),
     years: |count| many(count, "Jahr", "Jahre"),
+    about: |estimate| format!("etwa {estimate}"),
+    birth_estimated: "Geburt geschätzt",
     no: "Nein",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {species}"));

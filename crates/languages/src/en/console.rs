@@ -1015,8 +1015,10 @@ pub(crate) static TEXTS: Texts = Texts {
     active_with_second_factor: "active, with a second factor",
     has_link: "has a link",
     link_expired: "link expired",
-    link: "A link to choose a password",
+    link: "Link to set the password",
+    copy: "Copy",
     copied: "Copied",
+    secret_kept: "Done",
 
     // API keys.
     keys: "API keys",

@@ -52,6 +52,8 @@ pub(crate) static TEXTS: Texts = Texts {
     weeks: |count| many(count, "week"),
     months: |count| many(count, "month"),
     years: |count| many(count, "year"),
+    about: |estimate| format!("about {estimate}"),
+    birth_estimated: "Birth estimated",
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));

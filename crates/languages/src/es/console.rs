@@ -1061,7 +1061,9 @@ pub(crate) static TEXTS: Texts = Texts {
     has_link: "tiene un enlace",
     link_expired: "enlace caducado",
     link: "Enlace para elegir la contraseña",
+    copy: "Copiar",
     copied: "Copiado",
+    secret_kept: "Listo",
 
     // API keys.
     keys: "Claves de API",

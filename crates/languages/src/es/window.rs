@@ -54,6 +54,8 @@ pub(crate) static TEXTS: Texts = Texts {
     weeks: |count| many(count, ["semana", "semanas"]),
     months: |count| many(count, ["mes", "meses"]),
     years: |count| many(count, ["año", "años"]),
+    about: |estimate| format!("aprox. {estimate}"),
+    birth_estimated: "Nacimiento estimado",
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));

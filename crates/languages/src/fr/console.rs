@@ -1097,7 +1097,9 @@ pub(crate) static TEXTS: Texts = Texts {
     has_link: "lien en attente",
     link_expired: "lien expiré",
     link: "Lien pour choisir un mot de passe",
-    copied: "C’est copié",
+    copy: "Copier",
+    copied: "Copié",
+    secret_kept: "Terminé",
 
     // API keys.
     keys: "Clés d’API",

@@ -56,6 +56,8 @@ pub(crate) static TEXTS: Texts = Texts {
     weeks: |count| many(count, "semaine", "semaines"),
     months: |count| many(count, "mois", "mois"),
     years: |count| many(count, "an", "ans"),
+    about: |estimate| format!("environ {estimate}"),
+    birth_estimated: "Naissance estimée",
     no: "Non",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));

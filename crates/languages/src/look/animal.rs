@@ -139,9 +139,29 @@ impl<'a> Animal<'a> {
         }
     }
 
-    /// Returns its age on this day in words.
+    /// Whether its day of birth was calculated from an age.
+    pub fn is_birth_estimated(&self) -> bool {
+        let mut values = self.values.iter();
+        values
+            .any(|(field, value)| field.is_birth_estimate() && **value == FieldValue::Boolean(true))
+    }
+
+    /// Returns its age on this day in words, such as `about 2 years` if its birth was estimated.
     pub fn age(&self, today: Date) -> Option<String> {
-        age(self.born()?, today)
+        let age = age(self.born()?, today)?;
+        if self.is_birth_estimated() {
+            Some(texts().about(&age))
+        } else {
+            Some(age)
+        }
+    }
+
+    /// Returns its estimated birth in words; `None` if its day of birth is known, or if it has none.
+    pub fn estimated_birth(&self, today: Date) -> Option<String> {
+        if !self.is_birth_estimated() {
+            return None;
+        }
+        Some(estimated_birth_in_words(self.born()?, today))
     }
 
     pub fn price(&self) -> Option<&str> {
@@ -216,6 +236,19 @@ impl<'a> Animal<'a> {
     }
 }
 
+/// Returns an estimated day of birth in words: its year, such as `about 2024`, or the day of a birth in the last year.
+pub fn estimated_birth_in_words(born: Date, today: Date) -> String {
+    let is_young = (today - born).get_days() < DAYS_OF_YEAR;
+    if is_young {
+        texts().about(&numbers().date(born))
+    } else {
+        texts().about(&born.year().to_string())
+    }
+}
+
+/// The days of a year.
+const DAYS_OF_YEAR: i32 = 365;
+
 /// Returns a name in a form that people can read.
 pub fn readable_name(name: &str, longest: usize) -> String {
     let readable_name = readable(name, longest);
@@ -228,6 +261,9 @@ pub fn readable_name(name: &str, longest: usize) -> String {
 
 /// Returns the label of a field in a form that people can read.
 pub fn label_of(field: &FieldDefinition) -> String {
+    if languages::is_usual_estimate_label(field) {
+        return texts().birth_estimated.to_owned();
+    }
     languages::fee_label(field).map_or_else(
         || readable(field.label.as_str(), SHORT_LENGTH),
         str::to_owned,

@@ -12,7 +12,7 @@ mod pictures;
 mod render;
 
 pub use age::duration_in_words;
-pub use animal::{Animal, label_of, readable_name, value_text};
+pub use animal::{Animal, estimated_birth_in_words, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
 pub(crate) use drawings::{

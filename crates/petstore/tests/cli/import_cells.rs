@@ -109,3 +109,46 @@ fn a_cell_that_a_spreadsheet_writes_is_imported_as_it_is_pasted() {
         assert!(rejects.contains(meanings), "{rejects}");
     }
 }
+
+#[test]
+fn an_age_is_marked_as_an_estimate_and_the_mark_survives_an_export() {
+    let here = directory();
+    fs::write(here.path().join("empty.csv"), "name,categoryId\n").unwrap();
+    let first = ["import", "empty.csv", "--create"];
+    run(here.path(), &first).expect_success();
+    let mut lines = run(here.path(), &["export", "--all"])
+        .expect_success()
+        .stdout;
+    lines.push_str(&new_field("born_estimated", "boolean").to_string());
+    fs::write(here.path().join("fields.ndjson"), lines).unwrap();
+    fs::remove_file(here.path().join("petstore.db")).unwrap();
+    let fields = ["import", "fields.ndjson", "--keep-ids", "--create"];
+    run(here.path(), &fields).expect_success();
+    let rows = "name,categoryId,born\nAda,1,ca. 3 years\nBea,1,2019\nCleo,1,2019-05-03\n";
+    fs::write(here.path().join("pets.csv"), rows).unwrap();
+    run(here.path(), &["import", "pets.csv"]).expect_success();
+
+    let exported = run(here.path(), &["export", "--all"])
+        .expect_success()
+        .stdout;
+    fs::write(here.path().join("all.ndjson"), &exported).unwrap();
+    let copy = [
+        "import",
+        "all.ndjson",
+        "--keep-ids",
+        "--create",
+        "--database",
+        "sqlite:copy.db",
+    ];
+    run(here.path(), &copy).expect_success();
+    let export_copy = ["export", "--all", "--database", "sqlite:copy.db"];
+    let copied = run(here.path(), &export_copy).expect_success().stdout;
+    for text in [&exported, &copied] {
+        let marks: Vec<bool> = text
+            .lines()
+            .filter(|line| line.contains("\"born\":\"20"))
+            .map(|line| line.contains("\"born_estimated\":true"))
+            .collect();
+        assert_eq!(marks, [true, true, false], "{text}");
+    }
+}

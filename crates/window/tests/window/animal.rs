@@ -3,7 +3,7 @@
 use petstore_app::StoreOptions;
 use petstore_domain::{
     PetStatus::{Pending, Sold},
-    store_area::{FieldKind, Language, PetPatch, Profile, StoreKind},
+    store_area::{FieldKind, FieldValue, Language, PetPatch, Profile, RequestedValue, StoreKind},
 };
 
 use super::street::{Street, settings};
@@ -365,4 +365,31 @@ async fn a_price_is_written_in_the_language_of_the_store_behind_its_word_and_one
         // Programs get numbers.
         assert!(street.get("/animals.csv").await.text.contains("1249.5"));
     }
+}
+
+#[tokio::test]
+async fn an_estimated_birth_is_shown_as_about_its_age_and_its_year() {
+    let street = Street::open().await;
+    let estimate = ("born_estimated", "Birth estimated", FieldKind::Boolean);
+    street.field(estimate.0, estimate.1, estimate.2, true).await;
+    let born = ("born", "2023-05-03");
+    let known = street.add("Luna", &[born]).await;
+    let guessed = street.add("Mia", &[born]).await;
+    let mark = RequestedValue::Set(FieldValue::Boolean(true));
+    let patch = PetPatch {
+        fields: [(estimate.0.to_owned(), mark)].into(),
+        ..PetPatch::default()
+    };
+    street.patch(guessed, patch).await;
+    let page = street.get(&format!("/animals/{guessed}")).await.expect(200);
+    for shown in ["<bdi>about 3\u{a0}years</bdi>", "<dd>about 2023</dd>"] {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    assert!(!page.text.contains("estimated"), "{page:?}");
+    let page = street.get(&format!("/animals/{known}")).await.expect(200);
+    let about = page.between("<div class=\"about\">", "</dl>");
+    assert!(!about.contains("about 3"), "{about}");
+    let list = street.get("/").await.expect(200);
+    assert_eq!(list.text.matches("about 3\u{a0}years").count(), 1);
+    assert!(!list.text.contains("born_estimated"), "{list:?}");
 }
