@@ -3,6 +3,7 @@
 
 mod ask;
 mod browser_secret;
+mod colour_picker;
 mod cookies;
 mod desk;
 mod files;

@@ -11,6 +11,7 @@ use petstore_domain::store_area::{
 use petstore_languages::{console::Texts, console_texts as texts, name_of, window_texts};
 
 use super::{
+    colour_picker,
     forms::{Errors, Input},
     markup::{self, SHORT_LENGTH},
     store_spellings,
@@ -19,9 +20,6 @@ use super::{
 
 /// The prefix of the name of each input, because other forms also have a name.
 const PREFIX: &str = "store.";
-
-/// The name of the input for the colour.
-const COLOUR: &str = "store.colour";
 
 /// A member of the profile that people fill in.
 pub(super) struct StoreInput {
@@ -200,7 +198,7 @@ impl StoreInput {
             "select" => input.choose(&self.choices()),
             "zone" => input.choose_zone(),
             "textarea" => input.make_multiline().show(),
-            "colour" => html! { (input.show()) (picker(form)) },
+            "colour" => html! { (input.show()) (colour_picker::picker(form)) },
             inputmode => {
                 input.inputmode = inputmode;
                 input.show()
@@ -223,40 +221,6 @@ fn labels_tick() -> Markup {
             p.hint { (texts().store_labels_hint) }
         }
     }
-}
-
-/// The name of the input with which people pick a colour.
-const PICKER: &str = "store.picked";
-
-/// The colour that the picker shows for a store without one: that of the buttons.
-const DEFAULT_COLOUR: &str = "#2b5b4d";
-
-/// Renders the input with which people pick a colour. It always has a value, so it counts only if somebody changes it.
-fn picker(form: &Form) -> Markup {
-    let typed_colour = store_spellings::colour(form.get(COLOUR));
-    let colour = Colour::new(typed_colour);
-    let shown_colour = colour.as_ref().map_or(DEFAULT_COLOUR, Colour::as_str);
-    html! {
-        div.field {
-            label for=(PICKER) { (texts().pick_colour) }
-            input #(PICKER) type="color" name=(PICKER) value=(shown_colour) data-fills=(COLOUR);
-            input type="hidden" name="picker-showed" value=(shown_colour);
-        }
-    }
-}
-
-/// Returns a submitted form with the picked colour as its colour, if somebody has picked one.
-pub(super) fn with_picked_colour(form: &Form) -> Form {
-    let picked_colour = form.get(PICKER).to_owned();
-    let mut inputs = form.fields().to_vec();
-    if !picked_colour.is_empty() && picked_colour != form.get("picker-showed") {
-        for (name, value) in &mut inputs {
-            if name == COLOUR {
-                value.clone_from(&picked_colour);
-            }
-        }
-    }
-    inputs.into_iter().collect()
 }
 
 /// A value that is in force because of an option or a default.

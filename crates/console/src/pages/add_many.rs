@@ -12,11 +12,12 @@ use super::{
     birth_estimate::with_birth_estimate,
     category_choice::{Species, SpeciesCategory, choose_for_species},
     commands::{NotDone, called},
-    import_preview::{ImportPreview, show_preview},
+    import_preview::show_preview,
     paste::{self, LineReader, PastedPet, PetTable},
     pasted_columns::COLUMN_INPUT_PREFIX,
     pasted_text::{HEADINGS_INPUT, PastedText, SEPARATOR_INPUT},
     pet_schema::PetSchema,
+    preview_forms::ImportPreview,
     value_reader::ValueReader,
     values,
 };

@@ -24,7 +24,7 @@ use crate::{prelude::*, reply::Flash};
 /// The names of the fields of the first screen, in this order, if the store has them.
 const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
 
-/// The names of the fields that the other inputs leave out: those of the first screen, and the mark that follows from an age.
+/// The names of the fields that the other inputs leave out: the fields of the first screen, and the mark of an age.
 const OMITTED_FIELDS: [&str; 6] = [
     "species",
     "sex",

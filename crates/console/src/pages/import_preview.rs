@@ -10,20 +10,12 @@ use super::{
     pasted_text::{HEADINGS_INPUT, SEPARATOR_INPUT},
     pet_schema::PetSchema,
     preview_forms::{
-        has_unknown_columns, headings_offer, headings_value, hidden_input, preview_form,
+        ImportPreview, has_unknown_columns, headings_offer, headings_value, hidden_input,
+        preview_form,
     },
     values,
 };
 use crate::prelude::*;
-
-/// The lines that a preview shows.
-pub(super) struct ImportPreview<'p> {
-    pub(super) form: &'p Form,
-    pub(super) pet_table: &'p PetTable,
-    pub(super) schema: PetSchema<'p>,
-    /// The number of animals of earlier lines that were just added.
-    pub(super) added_count: usize,
-}
 
 /// Returns the page with a preview. Without errors, it has a form that adds the animals.
 pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors: &Errors) -> Page {

@@ -4,12 +4,21 @@ use petstore_formats::files::Separator;
 
 use super::{
     column_meanings::column_choices,
-    import_preview::ImportPreview,
     paste::PetTable,
     pasted_columns::Column,
     pasted_text::{HEADINGS_INPUT, NO_HEADINGS, SEPARATOR_INPUT},
+    pet_schema::PetSchema,
 };
 use crate::prelude::*;
+
+/// The lines that a preview shows.
+pub(super) struct ImportPreview<'p> {
+    pub(super) form: &'p Form,
+    pub(super) pet_table: &'p PetTable,
+    pub(super) schema: PetSchema<'p>,
+    /// The number of animals of earlier lines that were just added.
+    pub(super) added_count: usize,
+}
 
 /// The value of [`HEADINGS_INPUT`] for a first line with headings.
 const HEADINGS: &str = "yes";

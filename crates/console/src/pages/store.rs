@@ -11,7 +11,7 @@ use petstore_domain::{
 use super::{field_labels, shelter_fields};
 use crate::{
     ask::Question,
-    layout,
+    colour_picker, layout,
     merge::{self, MergedForm, ReportedChanges},
     prelude::*,
     staff,
@@ -198,7 +198,7 @@ fn link_rows(links: &[LinkInputs]) -> Markup {
 
 /// Responds to `POST /settings/store`.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let submitted_form = &store_inputs::with_picked_colour(&desk.visit.form);
+    let submitted_form = &colour_picker::with_picked_colour(&desk.visit.form);
     let profile = desk.store().profile().await?;
     let merged = MergedForm::new(submitted_form, &form_of(&profile));
     let mut errors = Errors::default();

@@ -1,4 +1,4 @@
-//! Passwords that somebody guesses first: common ones, and those of common words with digits around them.
+//! Passwords that somebody guesses first: common passwords, and common words with digits around them.
 //!
 //! NIST SP 800-63B, section 3.1.1.2, asks for a blocklist of common passwords, words of dictionaries and words of the
 //! context. A list of passwords has few of the languages of the console, so the words are listed, and digits are not.
