@@ -75,18 +75,19 @@ impl Requests {
         }
     }
 
-    /// Deletes some of the remembered requests that are older than 48 hours, counted in marks, and
-    /// returns whether more may be left.
+    /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more of them may be left.
+    ///
+    /// The age is the number of marks after a request, and a mark is added at each [`MARK_INTERVAL`].
     pub(super) async fn forget(&self, clock: &dyn Clock) -> Result<bool, StoreError> {
-        let seen_mark = *self.last_mark.lock();
-        let mut due_mark = None;
-        if let Some(mark) = seen_mark
-            && clock.instant().saturating_duration_since(mark.seen_at) >= MARK_INTERVAL
+        let last_mark = *self.last_mark.lock();
+        let mut mark_to_follow = None;
+        if let Some(last) = last_mark
+            && clock.instant().saturating_duration_since(last.seen_at) >= MARK_INTERVAL
         {
-            due_mark = Some(mark.mark);
+            mark_to_follow = Some(last.mark);
         }
-        let newest_mark = self.store.mark_idempotency_keys(due_mark).await?;
-        if seen_mark.is_none_or(|seen| seen.mark != newest_mark) {
+        let newest_mark = self.store.mark_idempotency_keys(mark_to_follow).await?;
+        if last_mark.is_none_or(|last| last.mark != newest_mark) {
             *self.last_mark.lock() = Some(SeenMark {
                 mark: newest_mark,
                 seen_at: clock.instant(),

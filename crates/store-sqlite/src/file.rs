@@ -6,54 +6,27 @@
 
 use std::{
     ffi::CString,
-    fs::{self, File},
+    fs::File,
     io,
     os::unix::{ffi::OsStrExt, fs::FileExt},
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
 };
 
 use petstore_store::StoreError;
-use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::{
     file_identity::{FileIdentity, companion, keep_open},
-    wal_index::{Checkpoints, FileVersion, INDEX_HEADER, WalIndex},
+    wal_frames::{Frame, IncompleteWal, find_last_frame},
+    wal_index::{Checkpoints, FileVersion, WalIndex},
 };
 
-/// The length of the header of a database file.
+/// The length of the header of a database file, in bytes.
 const DATABASE_HEADER: usize = 100;
 
-/// The lengths of the header of the WAL, and of each frame in it (SQLite, "The WAL File Format").
-const WAL_HEADER: usize = 32;
-const FRAME_HEADER: usize = 24;
-
-/// The first bytes of every WAL.
-const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
-
-/// The number of pages in the WAL from which no transaction stays open. From there on, there is a
-/// checkpoint after every batch of writes, until one is complete.
+/// The number of pages of a long WAL. While the WAL is long, no transaction stays open, and a checkpoint follows every
+/// batch of writes.
 pub(super) const LONG_WAL: u32 = 1_000;
-
-/// A range of bytes in a file.
-#[derive(Clone, Copy)]
-struct ByteRange {
-    start: u64,
-    length: u64,
-}
-
-/// The bytes in which SQLite locks the database file while it is open.
-const DATABASE_LOCK: ByteRange = ByteRange {
-    start: 0x4000_0002,
-    length: 510,
-};
-
-/// The bytes in which SQLite locks the `-shm` file while it is open.
-const INDEX_LOCK: ByteRange = ByteRange {
-    start: 128,
-    length: 1,
-};
 
 /// The files that a connection has open.
 pub(super) struct Files {
@@ -86,15 +59,7 @@ struct DatabaseState {
     header: [u8; DATABASE_HEADER],
 }
 
-/// A frame of the WAL that ends a transaction.
-struct Frame {
-    salts: [u8; 8],
-    /// The position in the WAL, in bytes.
-    position: u64,
-    header: [u8; FRAME_HEADER],
-}
-
-/// The kinds of changes by other programs.
+/// The kind of a change by another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChangeKind {
     DatabaseGone,
@@ -113,6 +78,7 @@ pub(super) struct ExternalChange {
 }
 
 impl ChangeKind {
+    /// Whether the path leads to another file or to none.
     fn is_gone(self) -> bool {
         matches!(self, Self::DatabaseGone | Self::WalGone | Self::IndexGone)
     }
@@ -185,6 +151,7 @@ impl Files {
         }
     }
 
+    /// Returns the file that a change of this kind is about.
     fn changed_file(&self, kind: ChangeKind) -> &OpenFile {
         match kind {
             ChangeKind::DatabaseGone | ChangeKind::DatabaseChanged => &self.database,
@@ -242,6 +209,7 @@ impl Files {
         Ok(())
     }
 
+    /// Returns the last frame of the WAL, which has this size.
     fn find_last_frame(
         &self,
         version: &FileVersion,
@@ -267,71 +235,8 @@ impl Files {
     }
 }
 
-/// The error of a WAL that lacks committed transactions.
-struct IncompleteWal;
-
-/// Returns the last frame of a WAL of this size, if the WAL is complete; `None` for an empty WAL. Checks
-/// its beginning, its last frame, and the frame that was the last one before.
-fn find_last_frame(
-    wal: &File,
-    size: u64,
-    version: &FileVersion,
-    former_frame: Option<&Frame>,
-) -> Result<Option<Frame>, IncompleteWal> {
-    let pages = u64::from(WalIndex::pages_in_wal(version));
-    if pages == 0 {
-        return Ok(None);
-    }
-    let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
-    let position = WAL_HEADER as u64 + (pages - 1) * frame_size;
-    if size < position + frame_size {
-        return Err(IncompleteWal);
-    }
-    let salts = WalIndex::salts(version);
-    let wal_header: [u8; WAL_HEADER] = read_bytes(wal, 0).ok_or(IncompleteWal)?;
-    let header: [u8; FRAME_HEADER] = read_bytes(wal, position).ok_or(IncompleteWal)?;
-    let has_former_frame = match former_frame {
-        Some(frame) if frame.salts == salts => {
-            read_bytes(wal, frame.position) == Some(frame.header)
-        }
-        _ => true,
-    };
-    let is_complete = wal_header[16..24] == salts
-        && header[8..16] == salts
-        && header[16..24] == WalIndex::checksum(version)
-        && has_former_frame;
-    if !is_complete {
-        return Err(IncompleteWal);
-    }
-    Ok(Some(Frame {
-        salts,
-        position,
-        header,
-    }))
-}
-
-/// Whether the WAL has every frame. A commit that was under way when the WAL was truncated leaves a
-/// hole before its own frames.
-fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
-    let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
-    for index in 0..u64::from(WalIndex::pages_in_wal(version)) {
-        let position = WAL_HEADER as u64 + index * frame_size;
-        match read_bytes::<FRAME_HEADER>(wal, position) {
-            Some(header) if header[8..16] == WalIndex::salts(version) => {}
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Returns `N` bytes of a file from `position` on; `None` if they cannot be read.
-fn read_bytes<const N: usize>(file: &File, position: u64) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    file.read_exact_at(&mut bytes, position).ok()?;
-    Some(bytes)
-}
-
 impl OpenFile {
+    /// Remembers the identity of an open file.
     fn new(file: Arc<File>, path: PathBuf) -> io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?;
         let identity = FileIdentity::from_status(&rustix::fs::fstat(&file)?);
@@ -352,94 +257,4 @@ impl OpenFile {
         }
         Some(status.st_size.cast_unsigned())
     }
-}
-
-/// Whether another process has the database open with a different `-shm` file. Then no lock
-/// protects the two from each other.
-pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
-    let index = match keep_open(&companion(path, "-shm")) {
-        // The database is not in WAL mode, or not yet.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        result => result?,
-    };
-    let database = keep_open(path)?;
-    Ok(is_locked(&database, DATABASE_LOCK)? && !is_locked(&index, INDEX_LOCK)?)
-}
-
-/// Whether another process has locked these bytes of a file.
-fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
-    let lock = Flock {
-        start: range.start,
-        length: range.length,
-        ..FlockType::WriteLock.into()
-    };
-    let conflict = fcntl_getlk(file, &lock)?;
-    Ok(conflict.is_some())
-}
-
-/// Whether the WAL lacks transactions that were committed to it and are not in the database,
-/// according to the `-shm` file that its last user left. `false` if the `-shm` file may be older
-/// than the WAL, for example after a power cut.
-pub(super) fn has_lost_transactions(path: &Path) -> bool {
-    let Ok(index) = keep_open(&companion(path, "-shm")) else {
-        return false;
-    };
-    let wal = File::open(companion(path, "-wal")).ok();
-    loop {
-        let Some((version, checkpointed_pages)) = parse_index(&index) else {
-            return false;
-        };
-        let is_checkpointed = WalIndex::pages_in_wal(&version) <= checkpointed_pages;
-        if is_checkpointed || !is_newer_than_boot(&index) {
-            return false;
-        }
-        if let Some(wal) = &wal
-            && (is_restarted(wal, &version) || is_complete(wal, &version))
-        {
-            return false;
-        }
-        // If the content has changed, a process is writing the `-shm` file right now.
-        if parse_index(&index) == Some((version, checkpointed_pages)) {
-            return true;
-        }
-    }
-}
-
-/// Reads the version in the `-shm` file, and the number of pages of the WAL that are in the database.
-fn parse_index(index: &File) -> Option<(FileVersion, u32)> {
-    let content = read_bytes::<INDEX_HEADER>(index, 0)?;
-    WalIndex::parse(&content)
-}
-
-/// Whether a file was written after the machine was started.
-fn is_newer_than_boot(file: &File) -> bool {
-    let Ok(modification_time) = file.metadata().and_then(|metadata| metadata.modified()) else {
-        return false;
-    };
-    boot_time().is_some_and(|boot_time| modification_time > boot_time)
-}
-
-/// Whether the WAL was restarted after the `-shm` file with this version was written.
-fn is_restarted(wal: &File, version: &FileVersion) -> bool {
-    match read_bytes::<WAL_HEADER>(wal, 0) {
-        Some(header) => header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(version),
-        None => false,
-    }
-}
-
-/// Whether the WAL has all frames up to this version.
-fn is_complete(wal: &File, version: &FileVersion) -> bool {
-    let size = wal.metadata().map_or(0, |metadata| metadata.len());
-    find_last_frame(wal, size, version, None).is_ok() && has_all_frames(wal, version)
-}
-
-/// Returns the time at which the machine was started; `None` if it is unknown.
-fn boot_time() -> Option<SystemTime> {
-    let text = fs::read_to_string("/proc/stat").ok()?;
-    let seconds = text
-        .lines()
-        .find_map(|line| line.strip_prefix("btime "))?
-        .parse()
-        .ok()?;
-    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }

@@ -19,7 +19,7 @@ use self::{
     locks::{reject_other_shm_file, retry_while_busy},
 };
 use super::{
-    connection::Connection, file, file_identity, migrations, page, quick_check, wal,
+    connection::Connection, file_identity, files_at_start, migrations, page, quick_check, wal,
     wal_index::WalIndex,
 };
 
@@ -96,7 +96,7 @@ fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, Open
 /// Whether the WAL of the database at `path` lacks transactions that were committed to it.
 fn has_lost_transactions(path: &Path) -> bool {
     path.canonicalize()
-        .is_ok_and(|path| file::has_lost_transactions(&path))
+        .is_ok_and(|path| files_at_start::has_lost_transactions(&path))
 }
 
 /// Rejects a database of another program, or of a version that `mode` does not allow.

@@ -5,16 +5,10 @@
 //! write does not affect the others: if it undoes the transaction, each write of the batch is done
 //! again in a transaction of its own.
 
-use std::{
-    io, iter, mem,
-    panic::{self, AssertUnwindSafe},
-    sync::Arc,
-    thread,
-};
+use std::{io, iter, sync::Arc, thread};
 
 use petstore_observe::metrics::Exposition;
 use petstore_store::{StoreError, admin::WorkOutcome, cause};
-use rusqlite::ErrorCode;
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
     oneshot,
@@ -22,12 +16,13 @@ use tokio::sync::{
 
 use super::{
     checkpoints::Checkpoints,
+    committer::{Committer, Job},
     connection::Connection,
     distrust::{Distrust, EndOfUse},
     file::Files,
     newest::Newest,
     readers::WaitingWriter,
-    transaction::Transaction,
+    savepoints::{in_savepoint, keep_always, without_savepoint},
     writer_metrics::WriterMetrics,
 };
 
@@ -38,24 +33,9 @@ const QUEUE_LENGTH: usize = 1024;
 /// The number of writes below which their commit costs more than the writes themselves.
 const SMALL_BATCH: usize = 16;
 
-/// Returns the error of a write after SQLite has undone the writes before it.
-fn transaction_lost() -> StoreError {
-    StoreError::Unavailable(cause(
-        "the transaction was rolled back by an earlier failure",
-    ))
-}
-
+/// Returns the error of a write when the thread of the writer has ended.
 fn writer_stopped() -> StoreError {
     StoreError::Internal(cause("the writer has stopped"))
-}
-
-/// A write that waits, or that is in a transaction without a commit yet.
-trait Job: Send {
-    /// Does the write, and keeps its result in place of an earlier one.
-    fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
-
-    /// Sends the result of the write to its caller, after the result of the commit.
-    fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>);
 }
 
 /// A write for a caller.
@@ -136,7 +116,7 @@ impl Writer {
     ) -> Result<T, StoreError> {
         self.enqueue(move |connection, newest| {
             newest.forget();
-            in_savepoint(connection, |_| true, &mut work)
+            in_savepoint(connection, keep_always, &mut work)
         })
         .await
     }
@@ -240,189 +220,6 @@ fn run(mut committer: Committer, mut distrust: Distrust, mut jobs: mpsc::Receive
 fn extend_to_limit<T>(batch: &mut Vec<T>, waiting_jobs: impl Iterator<Item = T>) {
     let room = QUEUE_LENGTH.saturating_sub(batch.len());
     batch.extend(waiting_jobs.take(room));
-}
-
-/// The failure of a transaction.
-enum Failure {
-    /// Nothing was committed, because one of the writes made SQLite undo all of them, or the disk was full.
-    Undone(StoreError),
-    /// No write began, or it is unknown whether they were committed.
-    Final(StoreError),
-}
-
-/// The part of the thread that commits batches of writes.
-struct Committer {
-    connection: Connection,
-    newest: Newest,
-    files: Files,
-    waiting_writer: WaitingWriter,
-    metrics: Arc<WriterMetrics>,
-}
-
-impl Committer {
-    /// Commits the batch in one transaction, then acknowledges its jobs. If that transaction is undone,
-    /// each job gets a transaction of its own, so that a job that cannot succeed does not take others
-    /// with it. Returns whether anything was committed.
-    fn commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
-        let outcome = self.try_commit(batch);
-        if batch.len() < 2 || !matches!(outcome, Err(Failure::Undone(_))) {
-            return acknowledge(batch, outcome);
-        }
-        let mut has_changes = false;
-        let mut jobs = mem::take(batch).into_iter();
-        while let Some(job) = jobs.next() {
-            let mut single = vec![job];
-            let outcome = self.try_commit(&mut single);
-            let is_final = matches!(outcome, Err(Failure::Final(_)));
-            has_changes |= acknowledge(&mut single, outcome);
-            if is_final {
-                // Each of the remaining jobs could wait for the same lock.
-                let mut remaining_jobs: Vec<_> = jobs.collect();
-                acknowledge(
-                    &mut remaining_jobs,
-                    Err(Failure::Undone(transaction_lost())),
-                );
-                break;
-            }
-        }
-        has_changes
-    }
-
-    /// Runs every job of the batch in one transaction, and commits it. Returns whether anything was
-    /// changed.
-    fn try_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
-        let outcome = self.run_and_commit(batch);
-        if outcome.is_err() {
-            self.newest.forget();
-            self.metrics.failures.count();
-        }
-        outcome
-    }
-
-    /// Runs every job of the batch in one transaction, and commits it.
-    fn run_and_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
-        let Self {
-            connection,
-            newest,
-            files,
-            waiting_writer,
-            metrics,
-        } = self;
-        let result = begin(connection, newest, files);
-        waiting_writer.end();
-        let mut transaction = result.map_err(Failure::Final)?;
-        let changes_before = transaction.total_changes();
-        for job in batch.iter_mut() {
-            job.run(&mut transaction, newest);
-        }
-        let has_changes = transaction.total_changes() != changes_before;
-        let batch_size = if has_changes { Some(batch.len()) } else { None };
-        metrics.time_commit(batch_size, || commit(transaction, files))?;
-        Ok(has_changes)
-    }
-}
-
-/// Sends the results of all jobs to their callers. Returns whether anything was committed.
-fn acknowledge(batch: &mut Vec<Box<dyn Job>>, outcome: Result<bool, Failure>) -> bool {
-    let (has_changes, commit_result) = match outcome {
-        Ok(has_changes) => (has_changes, Ok(())),
-        Err(Failure::Undone(error) | Failure::Final(error)) => (false, Err(error)),
-    };
-    for job in batch.drain(..) {
-        job.acknowledge(commit_result.clone());
-    }
-    has_changes
-}
-
-/// Begins the transaction of a batch, when the files are still the open ones.
-fn begin<'c>(
-    connection: &'c mut Connection,
-    newest: &mut Newest,
-    files: &mut Files,
-) -> Result<Transaction<'c>, StoreError> {
-    // IMMEDIATE takes the write lock now, while waiting for another process is allowed. SQLite
-    // rejects a read transaction that turns into a write without waiting.
-    let transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-    // From here on, no other process appends to the WAL.
-    files.check()?;
-    newest.validate(&transaction)?;
-    Ok(transaction)
-}
-
-/// Commits the transaction of a batch, and checks the files afterwards.
-fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure> {
-    if transaction.is_autocommit() {
-        return Err(Failure::Undone(transaction_lost()));
-    }
-    transaction
-        .commit()
-        .map_err(|error| match error.sqlite_error_code() {
-            // On a full disk, the last page of the transaction is not in the WAL.
-            Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
-            // The whole transaction may be in the WAL. As long as this process lives, the next commit
-            // overwrites it. If the process dies first, the next one reads it.
-            _ => Failure::Final(StoreError::OutcomeUnknown(Arc::new(error))),
-        })?;
-    files
-        .check()
-        .map_err(|change| Failure::Final(StoreError::OutcomeUnknown(Arc::new(change))))
-}
-
-/// Runs `work`, and undoes it if it fails or if `is_kept` denies that its result is kept.
-fn in_savepoint<T>(
-    connection: &mut Connection,
-    is_kept: impl FnOnce(&T) -> bool,
-    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
-) -> Result<T, StoreError> {
-    in_transaction(connection, |connection| {
-        connection.prepare_cached("SAVEPOINT job")?.execute([])
-    })?;
-    let result = in_transaction(connection, work);
-    let keep = result.as_ref().is_ok_and(is_kept);
-    if !connection.is_autocommit() && end_savepoint(connection, keep).is_err() {
-        // The changes of this job can no longer be separated from the changes of other jobs.
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    result
-}
-
-/// Runs `work`, and undoes the whole transaction if it fails after it has written.
-fn without_savepoint<T>(
-    connection: &mut Connection,
-    newest: &mut Newest,
-    work: impl FnOnce(&Connection, &mut Newest) -> rusqlite::Result<T>,
-) -> Result<T, StoreError> {
-    let changes_before = connection.total_changes();
-    let result = in_transaction(connection, |connection| work(connection, newest));
-    if result.is_err() && connection.total_changes() != changes_before {
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    result
-}
-
-/// Runs `work` in the open transaction. A panic is an error.
-fn in_transaction<T>(
-    connection: &mut Connection,
-    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
-) -> Result<T, StoreError> {
-    if connection.is_autocommit() {
-        // After an earlier job, SQLite rolled back the whole transaction. Nothing may be written
-        // outside a transaction.
-        return Err(transaction_lost());
-    }
-    match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
-        Ok(result) => result.map_err(StoreError::from),
-        Err(_) => Err(StoreError::Internal(cause("a write panicked"))),
-    }
-}
-
-/// Ends the savepoint of a job. Undoes its changes unless `keep`.
-fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
-    if !keep {
-        connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
-    }
-    connection.prepare_cached("RELEASE job")?.execute([])?;
-    Ok(())
 }
 
 #[cfg(test)]

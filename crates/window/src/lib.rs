@@ -41,8 +41,8 @@ use petstore_languages as languages;
 use petstore_store::Cause;
 use petstore_web::{
     edge::{
-        Account, ApiError, Edge, Facts, Interface, Origin, Reader, RequestBody, Response, Route,
-        RouteMatch, UnreadBody, cache::Cache, etag::EtagKey, find, http_status, photos,
+        ApiError, Edge, Facts, Interface, MemoryAccount, Origin, Reader, RequestBody, Response,
+        Route, RouteMatch, UnreadBody, cache::Cache, etag::EtagKey, find, http_status, photos,
         response::redirect,
     },
     server::Handler,
@@ -92,7 +92,7 @@ pub struct Window {
     /// The locks by the keys of pages. Visitors who want a page while it is rendered wait for it.
     making_locks: [AsyncMutex<()>; MAKING_LOCKS],
     hashes: RandomState,
-    files: Arc<Account>,
+    files: Arc<MemoryAccount>,
     /// The `Content-Security-Policy` of `/embed`.
     embedded_policy: HeaderValue,
 }
@@ -134,7 +134,7 @@ impl Window {
             animals: Cache::with_capacity(MAX_PAGES),
             making_locks: std::array::from_fn(|_| AsyncMutex::default()),
             hashes: RandomState::new(),
-            files: Account::with_reserve(MAX_FILES, MAX_FILES_OF_ADDRESS, 1),
+            files: MemoryAccount::with_reserve(MAX_FILES, MAX_FILES_OF_ADDRESS, 1),
             embedded_policy,
         }
     }

@@ -16,7 +16,7 @@ use petstore_domain::{
 };
 use petstore_store::{Cause, StoreError};
 use petstore_web::edge::{
-    Account, ApiError, Body, Reader, Reservation, Response, ResponseMemory,
+    ApiError, Body, MemoryAccount, Reader, Reservation, Response, ResponseMemory,
     compression::{self, GZIP, gzip_pieces},
     etag,
 };
@@ -45,7 +45,7 @@ impl FilePermit {
 /// Reserves the place and the memory of a file. Fails with 503 if too many files are made, in total or for this address,
 /// or if there is no memory.
 pub(super) fn reserve(
-    files: &Arc<Account>,
+    files: &Arc<MemoryAccount>,
     memory: &ResponseMemory,
     visitor: Option<ClientAddress>,
 ) -> Result<FilePermit, ApiError> {

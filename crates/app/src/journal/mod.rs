@@ -5,6 +5,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod batch;
 mod cursor;
 mod recent;
 mod streams;
@@ -23,10 +24,11 @@ use tokio::{
     time,
 };
 
-use self::streams::Streams;
+use self::{batch::Batch, streams::Streams};
 pub use self::{
+    batch::write_event,
     cursor::{CursorError, decode, encode},
-    recent::{After, End, Recent, Ticket, write_event},
+    recent::{After, End, Recent, RenderedEvents, Ticket},
     streams::{Ended, Share, TooManyStreams, Watcher},
 };
 
@@ -111,8 +113,8 @@ impl Journal {
         let mut room = recent::MAX_PART;
         while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, CHANGES_PER_PAGE).await?;
-            let mut batches = recent::batches(log.epoch, &page.changes);
-            let Some(last_fitting) = recent::fit(&mut batches, &mut room) else {
+            let mut batches = Batch::from_changes(log.epoch, &page.changes);
+            let Some(last_fitting) = batch::retain_fitting(&mut batches, &mut room) else {
                 break;
             };
             read_to = last_fitting;

@@ -1,4 +1,4 @@
-//! The newest part of the journal, rendered once for all that follow it.
+//! The newest part of the journal in memory, for all clients that follow it.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -7,263 +7,217 @@ use std::collections::{HashSet, VecDeque};
 use bytes::Bytes;
 use petstore_domain::{
     KeyId,
-    store_area::{ChangeType, Epoch, JournalEntry, JournalState},
+    store_area::{ChangeType, Epoch, JournalState},
 };
-use petstore_formats::json;
 
-use super::cursor;
+use super::batch::Batch;
 
-/// The number of bytes of events that are kept. A follower that is further behind reads the store.
+/// The maximum number of bytes of events in memory. A follower that is further behind reads the store.
 const MAX_SIZE: usize = 4 << 20;
 
-/// The number of bytes of events that are added at once, rounded up to a batch. So a follower has the time
-/// between two readings of the log to read what the next one displaces.
+/// The number of bytes of events that one reading of the log adds, rounded up to a batch. So a follower has the time
+/// between two readings to read the events that the next reading displaces.
 pub(super) const MAX_PART: usize = MAX_SIZE / 2;
 
-/// The number of bytes after which a batch of events ends. A follower that reads slowly keeps
-/// one batch in memory.
-const BATCH_SIZE: usize = 32 << 10;
-
-/// The largest number of unread changes that are read. More would not fit.
+/// The maximum number of unread changes. More changes would not fit into memory, so the reader skips them.
 const MAX_BEHIND: i64 = 10_000;
 
-/// The newest events, and what ends the following of them.
+/// The newest events, and the reasons to end the streams of followers.
 #[derive(Default)]
 pub struct Recent {
     /// The batches of events, without gaps between them.
     batches: VecDeque<Batch>,
+    /// The length of all batches, in bytes.
     size: usize,
-    /// `None` until the log is read for the first time.
+    /// The identity of the log; `None` until the log is read for the first time.
     epoch: Option<Epoch>,
     /// The number up to which the log was read.
     pub last: i64,
     /// The number of times that another database replaced this one.
-    replaced: u64,
+    replacement_count: u64,
+    /// Whether the service shuts down.
     is_over: bool,
     invalid_keys: HashSet<KeyId>,
-}
-
-/// Some events in a row.
-pub(super) struct Batch {
-    /// The number of the first one.
-    first: i64,
-    events: Bytes,
-    /// The type of each event, if this release knows it, its animal, and where it ends.
-    ends: Vec<(Option<ChangeType>, Option<i64>, usize)>,
 }
 
 /// The log that a follower reads, and its key.
 #[derive(Clone, Copy)]
 pub struct Ticket {
     key: KeyId,
-    replaced: u64,
+    replacement_count: u64,
 }
 
-/// A reason to end the following.
+/// A reason to end the stream of a follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The service shuts down.
     Over,
     /// The key is not valid any more.
     InvalidKey,
-    /// The log is another one.
+    /// Another database has replaced this one.
     OtherLog,
 }
 
 /// The changes after a position.
 #[derive(Debug, PartialEq, Eq)]
 pub enum After {
-    /// These events, as many as this, and the position after them.
-    Events(Bytes, usize, i64),
-    /// Nothing that was asked for up to this position.
-    Nothing(i64),
-    /// Changes that are not here any more.
+    Events(RenderedEvents),
+    /// No event of the requested type, up to the position `read_to`.
+    Nothing {
+        read_to: i64,
+    },
+    /// Changes that are no longer in memory. The store has them.
     Older,
 }
 
+/// Events for a follower.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RenderedEvents {
+    /// The text of the events.
+    pub text: Bytes,
+    pub count: usize,
+    /// The number of the last event.
+    pub read_to: i64,
+}
+
 impl Recent {
+    /// Returns the ticket of a follower with this key, which names the present log.
     pub fn ticket(&self, key: KeyId) -> Ticket {
         Ticket {
             key,
-            replaced: self.replaced,
+            replacement_count: self.replacement_count,
         }
     }
 
+    /// Returns the reason to end the stream of the follower with this ticket, if there is one.
     pub fn end(&self, ticket: Ticket) -> Option<End> {
         if self.is_over {
             Some(End::Over)
-        } else if self.replaced != ticket.replaced {
+        } else if self.replacement_count != ticket.replacement_count {
             Some(End::OtherLog)
+        } else if self.invalid_keys.contains(&ticket.key) {
+            Some(End::InvalidKey)
         } else {
-            self.invalid_keys
-                .contains(&ticket.key)
-                .then_some(End::InvalidKey)
+            None
         }
     }
 
+    /// Ends the streams of all followers.
     pub(super) fn end_all(&mut self) {
         self.is_over = true;
     }
 
-    /// Notes the keys that are not valid any more. Returns whether they are others than before.
+    /// Replaces the keys that are no longer valid. Returns whether the set of these keys has changed.
     pub(super) fn set_invalid_keys(&mut self, keys: HashSet<KeyId>) -> bool {
         let is_new = self.invalid_keys != keys;
         self.invalid_keys = keys;
         is_new
     }
 
-    /// Prepares for what the log contains now. Returns whether it began again.
+    /// Prepares for reading the log in this state. Forgets all events if the log does not continue where the last reading
+    /// ended. Returns whether it forgot them.
     pub(super) fn begin(&mut self, log: &JournalState) -> bool {
         let is_other = self.epoch.is_some_and(|epoch| epoch != log.epoch) || log.last < self.last;
         let continues = self.epoch.is_some()
             && !is_other
             && log.first - 1 <= self.last
             && log.last - self.last <= MAX_BEHIND;
-        if !continues {
-            let replaced = self.replaced + u64::from(is_other);
-            let is_over = self.is_over;
-            let invalid_keys = std::mem::take(&mut self.invalid_keys);
-            let epoch = Some(log.epoch);
-            let last = log.last;
-            *self = Self {
-                epoch,
-                last,
-                replaced,
-                is_over,
-                invalid_keys,
-                ..Self::default()
-            };
+        if continues {
+            return false;
         }
-        !continues
+        *self = Self {
+            epoch: Some(log.epoch),
+            last: log.last,
+            replacement_count: self.replacement_count + u64::from(is_other),
+            is_over: self.is_over,
+            invalid_keys: std::mem::take(&mut self.invalid_keys),
+            ..Self::default()
+        };
+        true
     }
 
-    /// Adds what follows, up to this number.
+    /// Adds the batches up to the number `read_to`, and forgets the oldest batches above [`MAX_SIZE`].
     pub(super) fn push(&mut self, batches: Vec<Batch>, read_to: i64) {
         for batch in batches {
-            self.size += batch.events.len();
+            self.size += batch.text.len();
             self.batches.push_back(batch);
         }
         while self.size > MAX_SIZE
-            && let Some(oldest) = self.batches.pop_front()
+            && let Some(oldest_batch) = self.batches.pop_front()
         {
-            self.size -= oldest.events.len();
+            self.size -= oldest_batch.text.len();
         }
         self.last = read_to;
     }
 
-    /// Returns the changes after `position`, of one type or of all. `position` is below `last`.
+    /// Returns the events after `position` in one batch: all of them, or the first one of type `kind`. `position` is below
+    /// `last`.
     pub fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
         let next = position + 1;
-        let batch_index = self.batches.partition_point(|batch| batch.last() < next);
-        let batch = self.batches.get(batch_index);
-        let Some(batch) = batch.filter(|batch| batch.first <= next) else {
+        let Some(batch_index) = self.batch_with(next) else {
             return After::Older;
         };
-        let mut index = usize::try_from(next - batch.first).unwrap_or_default();
-        let Some(kind) = kind else {
-            let events = batch.events.slice(batch.start(index)..);
-            return After::Events(events, batch.ends.len() - index, batch.last());
-        };
-        while let Some(&(of_event, _, end)) = batch.ends.get(index) {
-            if of_event == Some(kind) {
-                let event = batch.events.slice(batch.start(index)..end);
-                return After::Events(event, 1, batch.number(index));
-            }
-            index += 1;
+        let batch = &self.batches[batch_index];
+        let first_index = batch.index_of(next);
+        if kind.is_none() {
+            return After::Events(RenderedEvents {
+                text: batch.text_from(first_index),
+                count: batch.events.len() - first_index,
+                read_to: batch.last(),
+            });
         }
-        After::Nothing(batch.last())
+
+        for index in first_index..batch.events.len() {
+            if batch.events[index].kind == kind {
+                return After::Events(RenderedEvents {
+                    text: batch.text_of(index),
+                    count: 1,
+                    read_to: batch.number(index),
+                });
+            }
+        }
+        After::Nothing {
+            read_to: batch.last(),
+        }
     }
 
-    /// Returns the animals of the changes after `position`; `None` if one has no animal, or is not
-    /// here any more. `position` is below `last`.
+    /// Returns the animals of the changes after `position`. Returns `None` if a change has no animal, or if a change is no
+    /// longer in memory. `position` is below `last`.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
         let next = position + 1;
-        let batch_index = self.batches.partition_point(|batch| batch.last() < next);
-        let batch = self.batches.get(batch_index)?;
-        if batch.first > next {
-            return None;
+        let batch_index = self.batch_with(next)?;
+        let mut pets = Vec::new();
+        for batch in self.batches.range(batch_index..) {
+            for event in batch.events.iter().skip(batch.index_of(next)) {
+                pets.push(event.pet?);
+            }
         }
-
-        let events = self.batches.range(batch_index..).flat_map(|batch| {
-            let read_events = usize::try_from(next - batch.first).unwrap_or_default();
-            batch.ends.iter().skip(read_events)
-        });
-        let mut pets = events.map(|&(_, pet, _)| pet).collect::<Option<Vec<_>>>()?;
         pets.sort_unstable();
         pets.dedup();
         Some(pets)
     }
 
+    /// Returns the index of the batch that has the event with this number, if it is in memory.
+    fn batch_with(&self, number: i64) -> Option<usize> {
+        let index = self.batches.partition_point(|batch| batch.last() < number);
+        let batch = self.batches.get(index)?;
+        (batch.first <= number).then_some(index)
+    }
+
+    /// Whether the service shuts down.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
-}
-
-impl Batch {
-    fn number(&self, index: usize) -> i64 {
-        self.first + i64::try_from(index).unwrap_or(i64::MAX)
-    }
-
-    fn last(&self) -> i64 {
-        self.number(self.ends.len()) - 1
-    }
-
-    fn start(&self, index: usize) -> usize {
-        index.checked_sub(1).map_or(0, |before| self.ends[before].2)
-    }
-}
-
-/// Renders changes that follow each other.
-pub(super) fn batches(epoch: Epoch, changes: &[JournalEntry]) -> Vec<Batch> {
-    let mut batches = Vec::new();
-    let mut rest = changes.iter().peekable();
-    while let Some(first) = rest.peek().map(|change| change.seq) {
-        let mut events = Vec::with_capacity(BATCH_SIZE);
-        let mut ends = Vec::new();
-        while events.len() < BATCH_SIZE
-            && let Some(change) = rest.next()
-        {
-            write_event(&mut events, epoch, change);
-            ends.push((change.kind.value(), change.pet, events.len()));
-        }
-        events.shrink_to_fit();
-        batches.push(Batch {
-            first,
-            events: events.into(),
-            ends,
-        });
-    }
-    batches
-}
-
-/// Removes the batches that begin after `room` bytes, and reduces it by the others. Returns the number
-/// up to which the others go; `None` without any.
-pub(super) fn fit(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
-    batches.retain(|batch| {
-        let fits = *room > 0;
-        *room = room.saturating_sub(batch.events.len());
-        fits
-    });
-    batches.last().map(Batch::last)
-}
-
-/// Writes a change as a Server-Sent Event: `id: CURSOR`, `data: JSON` and an empty line.
-pub fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &JournalEntry) {
-    out.extend_from_slice(b"id: ");
-    out.extend_from_slice(cursor::encode(epoch, change.seq).as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    json::write_change(out, change);
-    out.extend_from_slice(b"\n\n");
 }
 
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
 
-    use super::*;
+    use super::{super::batch::retain_fitting, *};
     use petstore_domain::{
         Actor,
-        store_area::{JournalSubject, SubjectKind},
+        store_area::{JournalEntry, JournalSubject, SubjectKind},
     };
 
     const EPOCH: Epoch = Epoch([1; 16]);
@@ -297,15 +251,22 @@ mod tests {
     }
 
     fn push(recent: &mut Recent, changes: &[JournalEntry]) {
-        recent.push(batches(EPOCH, changes), changes.last().unwrap().seq);
+        recent.push(
+            Batch::from_changes(EPOCH, changes),
+            changes.last().unwrap().seq,
+        );
     }
 
     /// Returns the numbers that follow a position, and the new position.
     fn after(recent: &Recent, position: i64, kind: Option<ChangeType>) -> Option<(Vec<i64>, i64)> {
         match recent.after(position, kind) {
             After::Older => None,
-            After::Nothing(to) => Some((Vec::new(), to)),
-            After::Events(events, count, to) => {
+            After::Nothing { read_to: to } => Some((Vec::new(), to)),
+            After::Events(RenderedEvents {
+                text: events,
+                count,
+                read_to: to,
+            }) => {
                 let events = str::from_utf8(&events).unwrap();
                 let numbers: Vec<i64> = events
                     .split("{\"seq\":")
@@ -353,7 +314,7 @@ mod tests {
         let long: Vec<_> = (1..=9)
             .map(|seq| change(seq, ChangeType::PetAdded, 20_000))
             .collect();
-        assert_eq!(batches(EPOCH, &long).len(), 5);
+        assert_eq!(Batch::from_changes(EPOCH, &long).len(), 5);
     }
 
     #[test]
@@ -365,15 +326,19 @@ mod tests {
         let mut readings = 0;
         while to < 100 {
             let mut room = MAX_PART;
-            let mut part = batches(EPOCH, &changes[usize::try_from(to).unwrap()..]);
+            let mut part = Batch::from_changes(EPOCH, &changes[usize::try_from(to).unwrap()..]);
             let before = to;
-            to = fit(&mut part, &mut room).unwrap();
-            let size: usize = part.iter().map(|batch| batch.events.len()).sum();
+            to = retain_fitting(&mut part, &mut room).unwrap();
+            let size: usize = part.iter().map(|batch| batch.text.len()).sum();
             assert!(
                 size < MAX_PART + 100_000 && part[0].first == before + 1,
                 "{size}"
             );
-            assert!(to == 100 || fit(&mut batches(EPOCH, &changes), &mut room).is_none());
+            assert!(
+                to == 100
+                    || retain_fitting(&mut Batch::from_changes(EPOCH, &changes), &mut room)
+                        .is_none()
+            );
             readings += 1;
         }
         assert_eq!(readings, 5);
@@ -427,7 +392,7 @@ mod tests {
             (4, None),
             (5, Some(2)),
         ] {
-            recent.push(batches(EPOCH, &[of(seq, pet)]), seq);
+            recent.push(Batch::from_changes(EPOCH, &[of(seq, pet)]), seq);
             if seq == 3 {
                 assert_eq!(recent.pets_after(0), Some(vec![4, 9]));
                 assert_eq!(recent.pets_after(2), Some(vec![9]));
@@ -437,7 +402,7 @@ mod tests {
         // An import has no animal of its own.
         assert_eq!(recent.pets_after(3), None);
         for seq in 6..200 {
-            recent.push(batches(EPOCH, &[of(seq, Some(1))]), seq);
+            recent.push(Batch::from_changes(EPOCH, &[of(seq, Some(1))]), seq);
         }
         assert_eq!(recent.pets_after(5), None);
         assert_eq!(recent.pets_after(198), Some(vec![1]));

@@ -15,7 +15,7 @@ use tokio::{sync::Semaphore, time};
 /// The shortest time between two readings of all digests.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long a request waits to learn whether its key exists.
+/// The time that a request waits at most to learn whether its key exists.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The digests of all keys in the store.
@@ -30,25 +30,32 @@ pub(super) struct IssuedKeys {
     /// protection against collisions is enough.
     digests: RwLock<HashSet<KeyDigest, RandomState>>,
     readings: Mutex<Readings>,
-    /// One reading at a time.
+    /// The turn to read: there is one reading at a time.
     turn: Semaphore,
 }
 
+/// The readings of all digests.
 struct Readings {
-    /// How many readings have started.
-    begun: u64,
-    /// The number of the last completed reading, and its result.
-    last: Option<(u64, Result<(), StoreError>)>,
+    /// The number of readings that have started. It is the number of the newest one.
+    started: u64,
+    last_completed: Option<CompletedReading>,
     /// The earliest start of the next reading.
-    next: Instant,
+    next_start: Instant,
+}
+
+/// A reading that has ended.
+struct CompletedReading {
+    number: u64,
+    result: Result<(), StoreError>,
 }
 
 impl IssuedKeys {
+    /// Returns an empty set, which the first lookup fills.
     pub(super) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Self {
         let readings = Readings {
-            begun: 0,
-            last: None,
-            next: clock.instant(),
+            started: 0,
+            last_completed: None,
+            next_start: clock.instant(),
         };
         Self {
             store,
@@ -64,50 +71,67 @@ impl IssuedKeys {
         if self.is_cached(digest) {
             return Ok(true);
         }
-        let begun = self.readings.lock().begun;
-        let read = time::timeout(LOOKUP_TIMEOUT, self.read_after(begun)).await;
-        let too_slow = "reading the keys from the store took longer than 5 seconds";
-        read.map_err(|_| StoreError::Unavailable(cause(too_slow)))??;
+        let earlier_readings = self.readings.lock().started;
+        match time::timeout(LOOKUP_TIMEOUT, self.read_after(earlier_readings)).await {
+            Ok(result) => result?,
+            Err(_) => {
+                let message = "reading the keys from the store took longer than 5 seconds";
+                return Err(StoreError::Unavailable(cause(message)));
+            }
+        }
         Ok(self.is_cached(digest))
     }
 
-    /// Waits for the end of a reading that started after the first `begun` ones.
-    async fn read_after(&self, begun: u64) -> Result<(), StoreError> {
+    /// Waits for the result of a reading with a higher number than `earlier_readings`, and reads if nobody else does.
+    async fn read_after(&self, earlier_readings: u64) -> Result<(), StoreError> {
         let _turn = self.turn.acquire().await;
         let pause = {
             let readings = self.readings.lock();
-            if let Some((number, outcome)) = &readings.last
-                && *number > begun
+            if let Some(completed) = &readings.last_completed
+                && completed.number > earlier_readings
             {
-                return outcome.clone();
+                return completed.result.clone();
             }
             readings
-                .next
+                .next_start
                 .saturating_duration_since(self.clock.instant())
         };
         if !pause.is_zero() {
             time::sleep(pause).await;
         }
-        let number = {
-            let mut readings = self.readings.lock();
-            readings.begun += 1;
-            readings.next = self.clock.instant() + PAUSE;
-            readings.begun
-        };
-        let outcome = self.store.key_digests().await.map(|digests| {
-            let digests = digests.into_iter().collect();
-            *self.digests.write() = digests;
-        });
-        self.readings.lock().last = Some((number, outcome.clone()));
-        outcome
+        self.read().await
     }
 
+    /// Reads all digests, and notes the result for the requests that wait.
+    async fn read(&self) -> Result<(), StoreError> {
+        let number = {
+            let mut readings = self.readings.lock();
+            readings.started += 1;
+            readings.next_start = self.clock.instant() + PAUSE;
+            readings.started
+        };
+        let result = match self.store.key_digests().await {
+            Ok(digests) => {
+                let digests = digests.into_iter().collect();
+                *self.digests.write() = digests;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        self.readings.lock().last_completed = Some(CompletedReading {
+            number,
+            result: result.clone(),
+        });
+        result
+    }
+
+    /// Whether the digest was among the digests of the last reading.
     fn is_cached(&self, digest: &KeyDigest) -> bool {
         self.digests.read().contains(digest)
     }
 
     #[cfg(test)]
     pub(super) fn count_readings(&self) -> u64 {
-        self.readings.lock().begun
+        self.readings.lock().started
     }
 }

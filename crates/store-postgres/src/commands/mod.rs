@@ -7,6 +7,8 @@
 mod execute;
 mod execution;
 mod fields;
+mod group;
+mod group_writes;
 mod state;
 mod write;
 

@@ -11,7 +11,7 @@ use std::{
 use petstore_store::OpenError;
 use rusqlite::ErrorCode;
 
-use crate::{connection::Connection, file};
+use crate::{connection::Connection, files_at_start};
 
 /// The time limit of a statement that waits for a lock of another process.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -95,5 +95,5 @@ pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
 }
 
 fn has_other_shm_file(path: &Path) -> io::Result<bool> {
-    file::has_other_shm_file(&path.canonicalize()?)
+    files_at_start::has_other_shm_file(&path.canonicalize()?)
 }

@@ -174,9 +174,10 @@ pub struct Search {
 }
 
 impl Search {
-    /// Makes the statements for a table. `select` selects the columns of animals, each with its open order, where the
-    /// condition in the place of `{}` is true. `unlisted_pets` is the table, and a hint for its index of the animals that
-    /// the window may not show.
+    /// Returns the statements for a table.
+    ///
+    /// `select` selects animals, each with its open order; it contains `{}` where a condition must be. `unlisted_pets` is
+    /// the name of the table, perhaps with a hint for the index of the animals that the window may not show.
     pub fn new(table: Table, select: &str, unlisted_pets: &str) -> Self {
         let ids: Vec<_> = (1..=MAX_PETS_ON_PAGE)
             .map(|number| format!("${number}"))

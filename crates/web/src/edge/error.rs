@@ -16,8 +16,8 @@ use petstore_store::{Cause, StoreError, cause};
 use serde::Serialize;
 
 use super::{
+    memory_account::{NoMemory, Reservation},
     response::{self, Response},
-    response_memory::{NoMemory, Reservation},
 };
 
 /// Returns the HTTP status of the response to a request with this problem.

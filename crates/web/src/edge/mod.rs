@@ -12,6 +12,7 @@ pub mod etag;
 pub mod forwarded;
 mod http_1_0;
 mod log;
+mod memory_account;
 mod metrics;
 pub mod multipart;
 pub mod photos;
@@ -43,7 +44,6 @@ use petstore_observe::{
 use petstore_store::{Cause, cause};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub(crate) use self::response_memory::{STREAM, held_by};
 pub use self::{
     body::RequestBody,
     response::{Body, Response},
@@ -61,9 +61,14 @@ use self::{
 pub use self::{
     body::UnreadBody,
     error::{ApiError, http_status},
+    memory_account::{MemoryAccount, Reservation},
     request::Facts,
-    response_memory::{Account, REQUEST, Reader, Reservation, ResponseMemory},
+    response_memory::{Reader, ResponseMemory},
     route::{RouteMatch, Table, find, routes, with_positions},
+};
+pub(crate) use self::{
+    memory_account::held_by,
+    response_memory::{BYTES_OF_REQUEST, BYTES_OF_STREAM},
 };
 
 /// The parts that the interfaces of the service share.

@@ -20,7 +20,7 @@ use super::{
     io::{ClientStream, Socket},
     limits::Limits,
 };
-use crate::edge::{REQUEST, Reader, Reservation, body::MAX_BODY};
+use crate::edge::{BYTES_OF_REQUEST, Reader, Reservation, body::MAX_BODY};
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
 /// body; one above this limit gets hyper's 431 without a body.
@@ -107,7 +107,9 @@ impl Requests {
         } else {
             edge.strangers.reader(client, request)
         };
-        edge.response_memory.reserve_for(reader, REQUEST).ok()
+        edge.response_memory
+            .reserve_for(reader, BYTES_OF_REQUEST)
+            .ok()
     }
 }
 

@@ -11,7 +11,7 @@ use petstore_domain::Client;
 use petstore_observe::metrics::Connections;
 
 use super::activity::{Activity, RequestInFlight};
-use crate::edge::{Edge, Interface, Reservation, Response, STREAM};
+use crate::edge::{BYTES_OF_STREAM, Edge, Interface, Reservation, Response};
 
 /// Tells browsers to use only TLS for a year (RFC 6797).
 const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
@@ -98,7 +98,7 @@ async fn respond<I: Interface>(
     let edge = Interface::edge(&*interface);
     let mut response = edge.handle(&*interface, &connection.client, request).await;
     if let Some(stream) = &mut stream {
-        stream.resize(STREAM);
+        stream.resize(BYTES_OF_STREAM);
     }
     let activity = &connection.activity;
     let is_long = response

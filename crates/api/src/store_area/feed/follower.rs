@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::stream;
 use petstore_app::journal::{
-    After, End, Ended, JournalMetrics, Recent, Share, Ticket, write_event,
+    After, End, Ended, JournalMetrics, Recent, RenderedEvents, Share, Ticket, write_event,
 };
 use petstore_domain::{
     Clock,
@@ -43,7 +43,7 @@ pub(super) struct Follower {
 
 /// The next events for a follower.
 enum Next {
-    Events(Bytes, usize, i64),
+    Events(RenderedEvents),
     /// Changes that only the store has.
     Older,
 }
@@ -64,9 +64,9 @@ impl Follower {
                 return Err(end);
             }
             match recent.after(position, self.kind) {
-                After::Events(events, count, to) => return Ok(Next::Events(events, count, to)),
+                After::Events(events) => return Ok(Next::Events(events)),
                 After::Older => return Ok(Next::Older),
-                After::Nothing(to) => self.position = to,
+                After::Nothing { read_to } => self.position = read_to,
             }
         }
     }
@@ -112,10 +112,10 @@ impl Follower {
         loop {
             match time::timeout(COMMENT_EVERY, self.next()).await {
                 Err(_) => return Ok(COMMENT),
-                Ok(Ok(Next::Events(events, count, to))) => {
-                    self.position = to;
-                    self.metrics.sent.add(count);
-                    return Ok(events);
+                Ok(Ok(Next::Events(events))) => {
+                    self.position = events.read_to;
+                    self.metrics.sent.add(events.count);
+                    return Ok(events.text);
                 }
                 Ok(Ok(Next::Older)) => {
                     let events = self.catch_up(share).await?;

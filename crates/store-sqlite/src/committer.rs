@@ -1,0 +1,153 @@
+//! Commits batches of writes, each batch in one transaction.
+
+use std::{mem, sync::Arc};
+
+use petstore_store::{StoreError, cause};
+use rusqlite::ErrorCode;
+
+use super::{
+    connection::Connection, file::Files, newest::Newest, readers::WaitingWriter,
+    transaction::Transaction, writer_metrics::WriterMetrics,
+};
+
+/// A write that waits, or that is in a transaction without a commit yet.
+pub(super) trait Job: Send {
+    /// Does the write, and keeps its result in place of an earlier one.
+    fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
+
+    /// Sends the result of the write to its caller, after the result of the commit.
+    fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>);
+}
+
+/// The failure of a transaction.
+enum Failure {
+    /// Nothing was committed, because one of the writes made SQLite undo all of them, or the disk was full.
+    Undone(StoreError),
+    /// No write began, or it is unknown whether they were committed.
+    Final(StoreError),
+}
+
+/// Commits batches of writes, on the thread of the writer.
+pub(super) struct Committer {
+    pub(super) connection: Connection,
+    pub(super) newest: Newest,
+    pub(super) files: Files,
+    pub(super) waiting_writer: WaitingWriter,
+    pub(super) metrics: Arc<WriterMetrics>,
+}
+
+impl Committer {
+    /// Commits the batch in one transaction, then acknowledges its jobs. If that transaction is undone,
+    /// each job gets a transaction of its own, so that a job that cannot succeed does not take others
+    /// with it. Returns whether anything was committed.
+    pub(super) fn commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
+        let outcome = self.try_commit(batch);
+        if batch.len() < 2 || !matches!(outcome, Err(Failure::Undone(_))) {
+            return acknowledge(batch, outcome);
+        }
+        let mut has_changes = false;
+        let mut jobs = mem::take(batch).into_iter();
+        while let Some(job) = jobs.next() {
+            let mut single = vec![job];
+            let outcome = self.try_commit(&mut single);
+            let is_final = matches!(outcome, Err(Failure::Final(_)));
+            has_changes |= acknowledge(&mut single, outcome);
+            if is_final {
+                // Each of the remaining jobs could wait for the same lock.
+                let mut remaining_jobs: Vec<_> = jobs.collect();
+                acknowledge(
+                    &mut remaining_jobs,
+                    Err(Failure::Undone(transaction_lost())),
+                );
+                break;
+            }
+        }
+        has_changes
+    }
+
+    /// Runs every job of the batch in one transaction, and commits it. Returns whether anything was
+    /// changed.
+    fn try_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
+        let outcome = self.run_and_commit(batch);
+        if outcome.is_err() {
+            self.newest.forget();
+            self.metrics.failures.count();
+        }
+        outcome
+    }
+
+    /// Runs every job of the batch in one transaction, and commits it.
+    fn run_and_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
+        let Self {
+            connection,
+            newest,
+            files,
+            waiting_writer,
+            metrics,
+        } = self;
+        let result = begin(connection, newest, files);
+        waiting_writer.end();
+        let mut transaction = result.map_err(Failure::Final)?;
+        let changes_before = transaction.total_changes();
+        for job in batch.iter_mut() {
+            job.run(&mut transaction, newest);
+        }
+        let has_changes = transaction.total_changes() != changes_before;
+        let batch_size = if has_changes { Some(batch.len()) } else { None };
+        metrics.time_commit(batch_size, || commit(transaction, files))?;
+        Ok(has_changes)
+    }
+}
+
+/// Sends the results of all jobs to their callers. Returns whether anything was committed.
+fn acknowledge(batch: &mut Vec<Box<dyn Job>>, outcome: Result<bool, Failure>) -> bool {
+    let (has_changes, commit_result) = match outcome {
+        Ok(has_changes) => (has_changes, Ok(())),
+        Err(Failure::Undone(error) | Failure::Final(error)) => (false, Err(error)),
+    };
+    for job in batch.drain(..) {
+        job.acknowledge(commit_result.clone());
+    }
+    has_changes
+}
+
+/// Begins the transaction of a batch, when the files are still the open ones.
+fn begin<'c>(
+    connection: &'c mut Connection,
+    newest: &mut Newest,
+    files: &mut Files,
+) -> Result<Transaction<'c>, StoreError> {
+    // IMMEDIATE takes the write lock now, while waiting for another process is allowed. SQLite
+    // rejects a read transaction that turns into a write without waiting.
+    let transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
+    // From here on, no other process appends to the WAL.
+    files.check()?;
+    newest.validate(&transaction)?;
+    Ok(transaction)
+}
+
+/// Commits the transaction of a batch, and checks the files afterwards.
+fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure> {
+    if transaction.is_autocommit() {
+        return Err(Failure::Undone(transaction_lost()));
+    }
+    transaction
+        .commit()
+        .map_err(|error| match error.sqlite_error_code() {
+            // On a full disk, the last page of the transaction is not in the WAL.
+            Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
+            // The whole transaction may be in the WAL. As long as this process lives, the next commit
+            // overwrites it. If the process dies first, the next one reads it.
+            _ => Failure::Final(StoreError::OutcomeUnknown(Arc::new(error))),
+        })?;
+    files
+        .check()
+        .map_err(|change| Failure::Final(StoreError::OutcomeUnknown(Arc::new(change))))
+}
+
+/// Returns the error of a write after SQLite has undone the writes before it.
+pub(super) fn transaction_lost() -> StoreError {
+    StoreError::Unavailable(cause(
+        "the transaction was rolled back by an earlier failure",
+    ))
+}

@@ -1,0 +1,111 @@
+//! What a process finds at its start: files that another process uses in another way, or that lack transactions.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use super::{
+    file_identity::{companion, keep_open},
+    wal_frames::{is_complete, is_restarted, read_bytes},
+    wal_index::{FileVersion, INDEX_HEADER, WalIndex},
+};
+
+/// A range of bytes in a file.
+#[derive(Clone, Copy)]
+struct ByteRange {
+    start: u64,
+    length: u64,
+}
+
+/// The bytes in which SQLite locks the database file while it is open.
+const DATABASE_LOCK: ByteRange = ByteRange {
+    start: 0x4000_0002,
+    length: 510,
+};
+
+/// The bytes in which SQLite locks the `-shm` file while it is open.
+const INDEX_LOCK: ByteRange = ByteRange {
+    start: 128,
+    length: 1,
+};
+
+/// Whether another process has the database open with a different `-shm` file. Then no lock
+/// protects the two from each other.
+pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
+    let index = match keep_open(&companion(path, "-shm")) {
+        // The database is not in WAL mode, or not yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        result => result?,
+    };
+    let database = keep_open(path)?;
+    Ok(is_locked(&database, DATABASE_LOCK)? && !is_locked(&index, INDEX_LOCK)?)
+}
+
+/// Whether another process has locked these bytes of a file.
+fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
+    let lock = Flock {
+        start: range.start,
+        length: range.length,
+        ..FlockType::WriteLock.into()
+    };
+    let conflict = fcntl_getlk(file, &lock)?;
+    Ok(conflict.is_some())
+}
+
+/// Whether the WAL lacks transactions that were committed to it and are not in the database,
+/// according to the `-shm` file that its last user left. `false` if the `-shm` file may be older
+/// than the WAL, for example after a power cut.
+pub(super) fn has_lost_transactions(path: &Path) -> bool {
+    let Ok(index) = keep_open(&companion(path, "-shm")) else {
+        return false;
+    };
+    let wal = File::open(companion(path, "-wal")).ok();
+    loop {
+        let Some((version, checkpointed_pages)) = parse_index(&index) else {
+            return false;
+        };
+        let is_checkpointed = WalIndex::pages_in_wal(&version) <= checkpointed_pages;
+        if is_checkpointed || !is_newer_than_boot(&index) {
+            return false;
+        }
+        if let Some(wal) = &wal
+            && (is_restarted(wal, &version) || is_complete(wal, &version))
+        {
+            return false;
+        }
+        // If the content has changed, a process is writing the `-shm` file right now.
+        if parse_index(&index) == Some((version, checkpointed_pages)) {
+            return true;
+        }
+    }
+}
+
+/// Reads the version in the `-shm` file, and the number of pages of the WAL that are in the database.
+fn parse_index(index: &File) -> Option<(FileVersion, u32)> {
+    let content = read_bytes::<INDEX_HEADER>(index, 0)?;
+    WalIndex::parse(&content)
+}
+
+/// Whether a file was written after the machine was started.
+fn is_newer_than_boot(file: &File) -> bool {
+    let Ok(modification_time) = file.metadata().and_then(|metadata| metadata.modified()) else {
+        return false;
+    };
+    boot_time().is_some_and(|boot_time| modification_time > boot_time)
+}
+
+/// Returns the time at which the machine was started; `None` if it is unknown.
+fn boot_time() -> Option<SystemTime> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let seconds = text
+        .lines()
+        .find_map(|line| line.strip_prefix("btime "))?
+        .parse()
+        .ok()?;
+    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+}

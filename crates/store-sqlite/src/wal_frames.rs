@@ -1,0 +1,100 @@
+//! The frames of a WAL: finds the last one, and tells whether frames are missing (SQLite, "The WAL File Format").
+
+use std::{fs::File, os::unix::fs::FileExt};
+
+use super::wal_index::{FileVersion, WalIndex};
+
+/// The length of the header of a WAL.
+const WAL_HEADER: usize = 32;
+
+/// The length of the header of a frame.
+const FRAME_HEADER: usize = 24;
+
+/// The first bytes of every WAL.
+const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
+
+/// A frame of the WAL that ends a transaction.
+pub(super) struct Frame {
+    salts: [u8; 8],
+    /// The position in the WAL, in bytes.
+    position: u64,
+    header: [u8; FRAME_HEADER],
+}
+
+/// The error of a WAL that lacks committed transactions.
+pub(super) struct IncompleteWal;
+
+/// Returns the last frame of a WAL of this size; `None` for an empty WAL. Checks the beginning of the WAL, the last frame,
+/// and `former_frame`, which was the last one at an earlier check. Fails if one of them is missing.
+pub(super) fn find_last_frame(
+    wal: &File,
+    size: u64,
+    version: &FileVersion,
+    former_frame: Option<&Frame>,
+) -> Result<Option<Frame>, IncompleteWal> {
+    let pages = u64::from(WalIndex::pages_in_wal(version));
+    if pages == 0 {
+        return Ok(None);
+    }
+    let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
+    let position = WAL_HEADER as u64 + (pages - 1) * frame_size;
+    if size < position + frame_size {
+        return Err(IncompleteWal);
+    }
+    let salts = WalIndex::salts(version);
+    let wal_header: [u8; WAL_HEADER] = read_bytes(wal, 0).ok_or(IncompleteWal)?;
+    let header: [u8; FRAME_HEADER] = read_bytes(wal, position).ok_or(IncompleteWal)?;
+    let has_former_frame = match former_frame {
+        Some(frame) if frame.salts == salts => {
+            read_bytes(wal, frame.position) == Some(frame.header)
+        }
+        _ => true,
+    };
+    let is_complete = wal_header[16..24] == salts
+        && header[8..16] == salts
+        && header[16..24] == WalIndex::checksum(version)
+        && has_former_frame;
+    if !is_complete {
+        return Err(IncompleteWal);
+    }
+    Ok(Some(Frame {
+        salts,
+        position,
+        header,
+    }))
+}
+
+/// Whether the WAL has every frame. A commit that was under way when the WAL was truncated leaves a
+/// hole before its own frames.
+fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
+    let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
+    for index in 0..u64::from(WalIndex::pages_in_wal(version)) {
+        let position = WAL_HEADER as u64 + index * frame_size;
+        match read_bytes::<FRAME_HEADER>(wal, position) {
+            Some(header) if header[8..16] == WalIndex::salts(version) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether the WAL was restarted after the `-shm` file with this version was written.
+pub(super) fn is_restarted(wal: &File, version: &FileVersion) -> bool {
+    match read_bytes::<WAL_HEADER>(wal, 0) {
+        Some(header) => header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(version),
+        None => false,
+    }
+}
+
+/// Whether the WAL has all frames up to this version.
+pub(super) fn is_complete(wal: &File, version: &FileVersion) -> bool {
+    let size = wal.metadata().map_or(0, |metadata| metadata.len());
+    find_last_frame(wal, size, version, None).is_ok() && has_all_frames(wal, version)
+}
+
+/// Returns `N` bytes of a file from `position` on; `None` if they cannot be read.
+pub(super) fn read_bytes<const N: usize>(file: &File, position: u64) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    file.read_exact_at(&mut bytes, position).ok()?;
+    Some(bytes)
+}
