@@ -45,12 +45,18 @@ pub(super) async fn page(
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let came_back = shop.came_back(moment).await?;
+    // An animal of an earlier moment may have left the store or the website since.
+    let present_returns = if came_back.is_current {
+        &came_back.value[..]
+    } else {
+        &[]
+    };
     let list_page = shop.list_page(query, &moment.fields).await?;
     let feed = Feed {
         shop,
         moment,
         query,
-        entries: newest_entries(&list_page.pets, &came_back.value, moment, query),
+        entries: newest_entries(&list_page.pets, present_returns, moment, query),
     };
     let body = feed.write().map_err(internal_error)?;
 

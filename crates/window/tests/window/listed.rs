@@ -209,3 +209,21 @@ async fn a_photo_of_nobody_stays_and_one_of_an_animal_off_the_website_does_not()
     street.withdraw(hidden).await;
     street.get(&file(&photos[1])).await.expect(404);
 }
+
+#[tokio::test]
+async fn a_feed_whose_returns_cannot_be_read_has_none_of_an_earlier_moment() {
+    let street = street_with_rex().await;
+    let luna = PetId::new(street.add("Luna", &[]).await).unwrap();
+    street.withdraw(luna.get()).await;
+    change(&street.store, restore(luna)).await;
+    let feed = street.get("/animals.atom").await.expect(200);
+    assert!(feed.text.contains("#back-"), "{feed:?}");
+    street.list(luna.get(), false).await;
+    let broken = "ALTER TABLE changes RENAME COLUMN pet_id TO renamed";
+    street.database.execute(broken).await;
+    let feed = street.get("/animals.atom").await.expect(200);
+    assert!(
+        feed.text.contains("Rex") && !feed.text.contains("Luna"),
+        "{feed:?}"
+    );
+}
