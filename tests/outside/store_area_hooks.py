@@ -3,7 +3,7 @@
 No schema can express which animal is for sale, or which version it has. So each
 valid request gets a subject that it fits: a new animal, with a new order where the
 operation needs one, and the present version as `If-Match`. A request that
-follows a link keeps its animal or category, if that fits. Cursors are taken from a
+follows a link keeps its animal, note or category, if that fits. Cursors are taken from a
 page with the same filters, the feed waits for a second at most, `expiresAt` is in the future, and no `Idempotency-Key` is
 used twice. A picture is the same for every photo and logo. Texts of a search and of the profile have a visible character. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
 stay unchanged.
@@ -185,6 +185,13 @@ for media_type in ("image/jpeg", "image/png", "image/webp", "image/gif"):
     schemathesis.openapi.media_type(media_type, strategies.just(picture()))
 
 
+def new_note():
+    """A new animal, and the id of its only note."""
+    animal = new_animal()
+    note, _ = send("POST", f"/store/pets/{animal}/notes", {"text": "Afraid of men"})
+    return animal, note["id"]
+
+
 def new_photo():
     """A new animal, and the id of its only photo. The animal has the version 2."""
     animal = new_animal()
@@ -232,6 +239,14 @@ def before_call(context, case, kwargs):
         case.path_parameters["petId"], case.path_parameters["photoId"] = new_photo()
         if "If-Match" in (case.headers or {}):
             case.headers["If-Match"] = '"2"'
+    elif operation == "addNote":
+        case.path_parameters["petId"] = new_animal()
+    elif operation == "listNotes":
+        use_animal_with_notes(case)
+    elif operation in ("getNote", "patchNote", "deleteNote"):
+        case.path_parameters["petId"], case.path_parameters["noteId"] = new_note()
+        if "If-Match" in (case.headers or {}):
+            case.headers["If-Match"] = '"1"'
     elif operation == "deleteCategory":
         category = case.path_parameters["categoryId"] = -next(numbers)
         send("PUT", f"/store/categories/{category}", {"label": f"Dogs {category}"}, If_None_Match="*")
@@ -242,6 +257,16 @@ def before_call(context, case, kwargs):
     elif operation in SUBJECTS:
         place = case.body if operation == "placeOrder" else case.path_parameters
         use_fitting_subject(operation, place, case.headers)
+
+
+def use_animal_with_notes(case):
+    """A cursor belongs to the notes on one animal."""
+    animal, _ = new_note()
+    case.path_parameters["petId"] = animal
+    if "cursor" in (case.query or {}):
+        send("POST", f"/store/pets/{animal}/notes", {"text": "Fine with children"})
+        _, headers = send("GET", f"/store/pets/{animal}/notes?limit=1")
+        case.query["cursor"] = re.search("cursor=([A-Za-z0-9_-]+)", headers["Link"])[1]
 
 
 def fits(operation, case):

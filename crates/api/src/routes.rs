@@ -15,7 +15,7 @@ use super::{
         openapi::{Format, OpenApi},
     },
     store_area::{
-        StoreArea, audit, batch, categories, feed, fields,
+        StoreArea, audit, batch, categories, feed, fields, notes,
         orders::{self, Act},
         pets, photos, profile, reverts, webhooks,
     },
@@ -64,6 +64,11 @@ routes! {
     getPhoto            GET    "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreRead, photos::get_photo);
     patchPhoto          PATCH  "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::patch_photo);
     deletePhoto         DELETE "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::delete_photo);
+    listNotes           GET    "/v1/store/pets/{petId}/notes"                      area!(StoreRead, notes::list_notes);
+    addNote             POST   "/v1/store/pets/{petId}/notes"                      area!(StoreWrite, notes::add_note);
+    getNote             GET    "/v1/store/pets/{petId}/notes/{noteId}"             area!(StoreRead, notes::get_note);
+    patchNote           PATCH  "/v1/store/pets/{petId}/notes/{noteId}"             area!(StoreWrite, notes::patch_note);
+    deleteNote          DELETE "/v1/store/pets/{petId}/notes/{noteId}"             area!(StoreWrite, notes::delete_note);
     getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, pets::inventory);
     listOrders          GET    "/v1/store/orders"                                  area!(StoreRead, orders::list_orders);
     placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);

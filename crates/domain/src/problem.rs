@@ -54,6 +54,7 @@ problems! {
     /// The body is no picture that can become a photo.
     InvalidImage          "invalid_image";
     TooManyPhotos         "too_many_photos";
+    TooManyNotes          "too_many_notes";
     /// The service has no place for photos.
     PhotosOff             "photos_off";
     PreconditionRequired  "precondition_required";

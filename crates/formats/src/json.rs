@@ -1,5 +1,6 @@
 //! JSON: strict parsing, and writing.
 
+mod actor;
 mod contacts;
 pub mod declared;
 mod field;
@@ -8,6 +9,7 @@ pub mod members;
 mod number;
 mod object;
 mod order;
+mod pet_note;
 mod photo;
 mod profile;
 mod resource;
@@ -29,6 +31,7 @@ pub use self::{
     order::{
         MEMBERS_ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact,
     },
+    pet_note::{note_without_text, write_note},
     photo::{read_focus, read_photos, with_photo_prefix, write_photo},
     profile::{parse_stored_profile, stored_profile_text, write_profile},
     resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
@@ -38,6 +41,7 @@ pub use self::{
 pub(crate) use self::{
     field::read_whole_field,
     order::write_whole_order,
+    pet_note::read_note,
     profile::{read_profile, write_whole_profile},
     resources::{read_category, read_resource},
     store_pet::{read_new_fields, read_store_pet},

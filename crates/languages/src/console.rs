@@ -130,6 +130,24 @@ texts! {
     history;
     older;
     no_history;
+    /// The input for a new note on an animal, and below it who can see notes.
+    new_note;
+    new_note_hint;
+    add_note;
+    correct_note;
+    /// The heading of the page of one note.
+    note_on(animal: &str) -> String;
+    note_corrected;
+    note_missing;
+    no_note;
+    not_your_note;
+    too_many_notes;
+    delete_note;
+    delete_note_question;
+    delete_note_effect;
+    note_was_added;
+    note_was_changed;
+    note_was_deleted;
     /// Opens the text that a change replaced, of which only the beginning is shown.
     whole_before;
     status_held;

@@ -79,7 +79,8 @@ impl CatalogueConnection for Blocking {
         "SELECT (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids),
         (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids),
         (SELECT coalesce(max(id), 0) FROM api_keys), (SELECT coalesce(max(id), 0) FROM staff),
-        (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_ids)";
+        (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_ids),
+        (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM notes_ids)";
 
     fn status_clause(status: PetStatus) -> String {
         format!("WHERE status = '{status}' ORDER BY id NULLS FIRST")

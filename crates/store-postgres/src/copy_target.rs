@@ -6,7 +6,7 @@ use petstore_store::{bulk::CopiedTable, tables};
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
 /// The columns of the tables of resources, in the order of [`tables::Table::ALL`].
-static COLUMNS: LazyLock<[String; 4]> =
+static COLUMNS: LazyLock<[String; 5]> =
     LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
 
 /// The target of a COPY: the columns of a table.

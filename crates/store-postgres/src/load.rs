@@ -36,12 +36,13 @@ const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FR
 const ADDED_PETS: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
 /// The statements after which each sequence continues behind the highest identifier. A rollback does not
 /// undo them. At worst, identifiers are skipped.
-const CONTINUE_SEQUENCES: [&str; 5] = [
+const CONTINUE_SEQUENCES: [&str; 6] = [
     "SELECT setval('pets_ids', $1) FROM pets_ids WHERE last_value < $1 OR NOT is_called",
     "SELECT setval('orders_ids', $1) FROM orders_ids WHERE last_value < $1 OR NOT is_called",
     "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)",
     "SELECT setval(pg_get_serial_sequence('staff', 'id'), $1)",
     "SELECT setval('webhook_ids', $1) FROM webhook_ids WHERE last_value < $1 OR NOT is_called",
+    "SELECT setval('notes_ids', $1) FROM notes_ids WHERE last_value < $1 OR NOT is_called",
 ];
 
 const DRAW_IDS: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
@@ -242,7 +243,14 @@ impl Load for PostgresLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         self.copier.finish_rows()?;
-        let last_ids = [last.pet, last.order, last.key, last.staff, last.webhook];
+        let last_ids = [
+            last.pet,
+            last.order,
+            last.key,
+            last.staff,
+            last.webhook,
+            last.note,
+        ];
         for (statement, last_id) in CONTINUE_SEQUENCES.into_iter().zip(last_ids) {
             if last_id > 0 {
                 self.copier

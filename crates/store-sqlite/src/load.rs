@@ -241,6 +241,7 @@ impl Load for SqliteLoad {
             ("orders", last.order),
             ("api_keys", last.key),
             ("staff", last.staff),
+            ("notes", last.note),
         ];
         for (table, last_id) in last_ids {
             if last_id <= 0 {

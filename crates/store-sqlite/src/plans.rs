@@ -11,7 +11,7 @@ use petstore_store::{
 use super::rows::status_clause;
 
 /// The selected columns of a table, for [`Table::read`].
-pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
+pub(super) static SELECT: LazyLock<[String; 5]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let order = match table {
             Table::Pets => {
@@ -20,7 +20,7 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
                     WHERE pet_id = pets.id AND holds = 1 AND orders.status = 'reserved') END"
             }
             Table::WithdrawnPets => ", NULL",
-            Table::Orders | Table::Categories => "",
+            Table::Orders | Table::Categories | Table::Notes => "",
         };
         format!("SELECT {}{order} FROM {table}", table.selected_columns())
     })

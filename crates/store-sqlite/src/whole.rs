@@ -46,7 +46,8 @@ impl CatalogueConnection for Connection {
     const LAST_IDS: &'static str = "SELECT coalesce(max(seq) FILTER (WHERE name = 'pets'), 0),
         coalesce(max(seq) FILTER (WHERE name = 'orders'), 0),
         coalesce(max(seq) FILTER (WHERE name = 'api_keys'), 0),
-        coalesce(max(seq) FILTER (WHERE name = 'staff'), 0), (SELECT last FROM webhook_ids)
+        coalesce(max(seq) FILTER (WHERE name = 'staff'), 0), (SELECT last FROM webhook_ids),
+        coalesce(max(seq) FILTER (WHERE name = 'notes'), 0)
         FROM sqlite_sequence";
 
     fn status_clause(status: PetStatus) -> String {

@@ -38,7 +38,7 @@ pub trait Snapshot {
     ) -> Result<(), StoreError>;
 
     /// Calls `visitor` with every animal, withdrawn or not, then with every order, then with every
-    /// category, until `visitor` breaks.
+    /// category and every note, until `visitor` breaks.
     fn visit_resources(
         &mut self,
         visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
@@ -86,7 +86,7 @@ pub trait Load {
         fields: &FieldValues,
     ) -> Result<(), StoreError>;
 
-    /// Adds an animal, an order or a category as it is, under its identifier.
+    /// Adds an animal, an order, a category or a note as it is, under its identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
 
     /// Returns the fields, which do not change until the end.
@@ -262,6 +262,7 @@ pub struct LastIds {
     pub key: i64,
     pub staff: i64,
     pub webhook: i64,
+    pub note: i64,
 }
 
 /// Continues a visit after a success, and breaks it after an error, which the caller then finds in `result`.

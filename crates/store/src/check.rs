@@ -19,7 +19,7 @@ const MAX_REPORTED: u64 = 20;
 
 /// Problems, each with the statement that finds the rows that have it, in SQLite and PostgreSQL. The first column of a
 /// row takes the place of `{}`.
-pub const DISAGREEMENTS: [(&str, &str); 10] = [
+pub const DISAGREEMENTS: [(&str, &str); 11] = [
     (
         "order {} is reserved, but its animal is not pending in the catalogue",
         "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
@@ -51,6 +51,11 @@ pub const DISAGREEMENTS: [(&str, &str); 10] = [
         "order {} has a contact, but is not there",
         "SELECT order_id FROM order_contacts
             WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id)",
+    ),
+    (
+        "note {} is on an animal that is not there",
+        "SELECT id FROM notes WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
+            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
     ),
     (
         "animal {} has an invalid version",

@@ -98,7 +98,7 @@ pub fn check_values<C: CatalogueConnection>(
     Ok(pet_count)
 }
 
-/// Reads the animals, orders or categories in a table. Returns the number of animals in the catalogue.
+/// Reads the animals, orders, categories or notes in a table. Returns the number of animals in the catalogue.
 fn check_table<C: CatalogueConnection>(
     connection: &C,
     table: Table,
@@ -116,7 +116,7 @@ fn check_table<C: CatalogueConnection>(
                     problems.add(problem);
                 }
             }
-            Ok(Resource::Order(_)) => {}
+            Ok(Resource::Order(_) | Resource::Note(_)) => {}
             Ok(Resource::Category(category)) => checkup.notes.extend(labels.add(&category)),
             Err(error) if C::is_content_error(&error) => {
                 if !C::is_checked_elsewhere(table, row)? {

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId, PetName, PetStatus, clock,
     store_area::{
-        Contact, Decimal, FieldValues, OrderId, OrderStatus, Photos, Text, WithdrawalReason,
+        Contact, Decimal, FieldValues, NoteId, NoteText, OrderId, OrderStatus, Photos, Text,
+        WithdrawalReason,
     },
 };
 use petstore_formats::json;
@@ -188,6 +189,10 @@ cells! {
         |id| Value::Integer(id.get()), |row, column| convert_integer(row, column, Self::new);
     OrderId, "bigint":
         |id| Value::Integer(id.get()), |row, column| convert_integer(row, column, Self::new);
+    NoteId, "bigint":
+        |id| Value::Integer(id.get()), |row, column| convert_integer(row, column, Self::new);
+    NoteText, "text":
+        |text| Value::Text(text.as_str()), |row, column| convert_text(row, column, Self::new);
     PetName, "text":
         |name| Value::Text(name.as_str()), |row, column| convert_text(row, column, Self::new);
     Contact, "text":

@@ -114,7 +114,7 @@ impl LogEntry {
         }
     }
 
-    /// Makes the entry for an import of many new animals, or of orders and categories only.
+    /// Makes the entry for an import of many new animals, or of other resources only.
     pub fn pets_imported(summary: ImportSummary) -> Self {
         let representation = write_json(0, |out| write_import(out, summary));
         Self {
@@ -162,7 +162,7 @@ fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
     object.end();
 }
 
-/// Returns the representation of an animal, an order or a category, as JSON.
+/// Returns the representation of an animal, an order or a category, as JSON. A note is written without its text.
 pub(super) fn representation(resource: &Resource) -> String {
     write_json(0, |out| json::write_resource(out, resource))
 }
@@ -183,19 +183,21 @@ pub struct ImportSummary {
     /// The highest identifier of an animal; 0 without an animal.
     pub last: i64,
     pub count: u64,
-    has_orders_or_categories: bool,
+    has_other_resources: bool,
 }
 
 impl ImportSummary {
     pub fn is_empty(&self) -> bool {
-        self.count == 0 && !self.has_orders_or_categories
+        self.count == 0 && !self.has_other_resources
     }
 
     /// Counts a resource if it is an animal, and notes it otherwise.
     pub fn add_resource(&mut self, resource: &Resource) {
         match resource {
             Resource::Pet(pet) => self.add(pet.id.get()),
-            Resource::Order(_) | Resource::Category(_) => self.has_orders_or_categories = true,
+            Resource::Order(_) | Resource::Category(_) | Resource::Note(_) => {
+                self.has_other_resources = true;
+            }
         }
     }
 

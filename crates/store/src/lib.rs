@@ -24,8 +24,8 @@ pub mod whole;
 pub use self::errors::cause;
 pub use self::{
     admin::{
-        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Offers, PhotoFiles, Requests, Return, Staff,
-        StaffKey, StaffWriteOutcome, StoreProfile, Webhooks, WriteOutcome,
+        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Notes, Offers, PhotoFiles, Requests, Return,
+        Staff, StaffKey, StaffWriteOutcome, StoreProfile, Webhooks, WriteOutcome,
     },
     check::Checkup,
     errors::{Cause, OpenError, StoreError},
@@ -48,6 +48,7 @@ pub trait Store:
     Pets
     + StoreArea
     + Lists
+    + Notes
     + Offers
     + Fields
     + StoreProfile
@@ -65,6 +66,7 @@ impl<S> Store for S where
     S: Pets
         + StoreArea
         + Lists
+        + Notes
         + Offers
         + Fields
         + StoreProfile

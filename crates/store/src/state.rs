@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId,
     store_area::{
-        Category, Change, Command, Conflict, Decision, FieldSet, Label, NewOrder, Order, OrderId,
-        Patch, PresentState, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey,
-        UniqueValueOwner, decide,
+        Category, Change, Command, Conflict, Decision, FieldSet, Label, NewOrder, NoteId, Order,
+        OrderId, Patch, PetNote, PresentState, Refusal, Resource, Reversal, StorePet, Subject,
+        UniqueKey, UniqueValueOwner, decide,
     },
     text::comparison_key,
 };
@@ -61,6 +61,9 @@ impl<T: Clone + PartialEq> Versions<T> {
 pub struct NewIds {
     pub pet: Option<PetId>,
     pub order: Option<OrderId>,
+    pub note: Option<NoteId>,
+    /// The number of notes on the animal that gets a new one.
+    pub note_count: i64,
 }
 
 /// All resources that the commands are about, and what was decided.
@@ -69,6 +72,7 @@ pub struct State {
     pub pets: BTreeMap<PetId, Versions<StorePet>>,
     pub orders: BTreeMap<OrderId, Versions<Order>>,
     pub categories: BTreeMap<i64, Versions<Category>>,
+    pub notes: BTreeMap<NoteId, Versions<PetNote>>,
     /// The fields of the store, if a command or an animal has values. Their version is 0 if they
     /// were not read.
     pub fields: Arc<FieldSet>,
@@ -97,6 +101,10 @@ impl State {
             Resource::Category(category) => {
                 let entry = self.categories.entry(category.id);
                 entry.or_insert_with(|| Versions::unchanged(category));
+            }
+            Resource::Note(note) => {
+                let entry = self.notes.entry(note.id);
+                entry.or_insert_with(|| Versions::unchanged(note));
             }
         }
     }
@@ -230,6 +238,7 @@ impl State {
         self.pets.values().any(Versions::is_changed)
             || self.orders.values().any(Versions::is_changed)
             || self.categories.values().any(Versions::is_changed)
+            || self.notes.values().any(Versions::is_changed)
     }
 
     /// Returns the order that holds an animal.
@@ -251,6 +260,8 @@ impl State {
             namesake: self.namesake(command),
             next_pet: new.pet,
             next_order: new.order,
+            next_note: new.note,
+            note_count: new.note_count,
             ..PresentState::default()
         };
 
@@ -264,6 +275,10 @@ impl State {
             Subject::Category(id) => {
                 let versions = self.categories.get(&id);
                 present.category = versions.and_then(|category| category.now.clone());
+                None
+            }
+            Subject::Note(id) => {
+                present.note = self.notes.get(&id).and_then(|note| note.now.clone());
                 None
             }
         };
@@ -295,8 +310,12 @@ impl State {
                 Some(Resource::Category(category)) => {
                     let entry = self.categories.entry(category.id);
                     let versions = entry.or_insert_with(Versions::new);
-                    // A category is the only resource that a change can delete.
+                    // A change can delete only a category or a note.
                     versions.now = after.is_some().then(|| category.clone());
+                }
+                Some(Resource::Note(note)) => {
+                    let versions = self.notes.entry(note.id).or_insert_with(Versions::new);
+                    versions.now = after.is_some().then(|| note.clone());
                 }
                 None => {}
             }
@@ -413,6 +432,10 @@ impl State {
             Resource::Category(category) => {
                 let versions = self.categories.get(&category.id)?;
                 versions.read.clone().map(Resource::Category)
+            }
+            Resource::Note(note) => {
+                let versions = self.notes.get(&note.id)?;
+                versions.read.clone().map(Resource::Note)
             }
         }
     }

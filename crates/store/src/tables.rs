@@ -1,11 +1,11 @@
-//! The tables of animals, orders and categories: each column once, for every store. The statements
+//! The tables of animals, orders, categories and notes: each column once, for every store. The statements
 //! and the readers of their rows are made of the columns, so both have one order.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use petstore_domain::{
-    NewPet, Pet, PetName, PetRef,
-    store_area::{Category, Order, OrderId, Photos, Resource, StorePet, Withdrawal},
+    Actor, NamedActor, NewPet, Pet, PetName, PetRef,
+    store_area::{Category, Order, OrderId, PetNote, Photos, Resource, StorePet, Withdrawal},
     words::words,
 };
 
@@ -102,6 +102,58 @@ record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, c
     without contact);
 record!(Category: id, label, version);
 
+/// A note has its author in three columns, and its text last: see the migration of `SQLite`.
+impl Record for PetNote {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "pet_id",
+        "author",
+        "author_id",
+        "author_name",
+        "created_at",
+        "updated_at",
+        "version",
+        "text",
+    ];
+
+    const TYPES: &'static [&'static str] = &[
+        "bigint", "bigint", "text", "bigint", "text", "bigint", "bigint", "bigint", "text",
+    ];
+
+    fn values(&self) -> Vec<Value<'_>> {
+        let author = &self.author;
+        vec![
+            self.id.value(),
+            self.pet_id.value(),
+            Value::Text(author.actor.kind()),
+            author.actor.id().map_or(Value::Null, Value::Integer),
+            author.name.as_deref().map_or(Value::Null, Value::Text),
+            self.created_at.value(),
+            self.updated_at.value(),
+            self.version.value(),
+            self.text.value(),
+        ]
+    }
+
+    fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error> {
+        let author_column = first_column + 2;
+        let author_id = row.value(author_column + 1)?;
+        let actor = row.parsed(author_column, |kind| {
+            Actor::from_kind_and_id(kind, author_id)
+        })?;
+        let name = row.text(author_column + 2)?.map(Into::into);
+        Ok(Self {
+            id: Cell::read(row, first_column)?,
+            pet_id: Cell::read(row, first_column + 1)?,
+            author: NamedActor { actor, name },
+            created_at: Cell::read(row, first_column + 5)?,
+            updated_at: Cell::read(row, first_column + 6)?,
+            version: Cell::read(row, first_column + 7)?,
+            text: Cell::read(row, first_column + 8)?,
+        })
+    }
+}
+
 words! {
     /// A table. Its rows are identified by their first column, and have a version.
     pub enum Table {
@@ -109,6 +161,7 @@ words! {
         WithdrawnPets = "withdrawn_pets",
         Orders = "orders",
         Categories = "categories",
+        Notes = "notes",
     }
 }
 
@@ -136,6 +189,7 @@ impl Table {
             Resource::Pet(_) => Self::WithdrawnPets,
             Resource::Order(_) => Self::Orders,
             Resource::Category(_) => Self::Categories,
+            Resource::Note(_) => Self::Notes,
         }
     }
 
@@ -149,6 +203,7 @@ impl Table {
             Self::Pets | Self::WithdrawnPets => (StorePet::COLUMNS, StorePet::TYPES),
             Self::Orders => (Order::COLUMNS, Order::TYPES),
             Self::Categories => (Category::COLUMNS, Category::TYPES),
+            Self::Notes => (PetNote::COLUMNS, PetNote::TYPES),
         };
         let (withdrawal_columns, withdrawal_types) = match self {
             Self::WithdrawnPets => (Withdrawal::COLUMNS, Withdrawal::TYPES),
@@ -166,7 +221,7 @@ impl Table {
         match self {
             Self::Pets => columns.push(NOT_WITHDRAWN),
             Self::Orders => columns.push(CONTACT),
-            Self::WithdrawnPets | Self::Categories => {}
+            Self::WithdrawnPets | Self::Categories | Self::Notes => {}
         }
         columns.join(", ")
     }
@@ -178,6 +233,7 @@ impl Table {
             Self::WithdrawnPets => "withdrawn animal",
             Self::Orders => "order",
             Self::Categories => "category",
+            Self::Notes => "note",
         }
     }
 
@@ -190,6 +246,7 @@ impl Table {
                 Ok(order.into())
             }
             Self::Categories => Ok(Category::read(row, 0)?.into()),
+            Self::Notes => Ok(PetNote::read(row, 0)?.into()),
         }
     }
 }
@@ -206,6 +263,7 @@ pub fn values(resource: &Resource) -> Vec<Value<'_>> {
         }
         Resource::Order(order) => order.values(),
         Resource::Category(category) => category.values(),
+        Resource::Note(note) => note.values(),
     }
 }
 

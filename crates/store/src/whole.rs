@@ -165,6 +165,7 @@ impl<C: CatalogueConnection> Snapshot for C {
                     key: row.value(2)?,
                     staff: row.value(3)?,
                     webhook: row.value(4)?,
+                    note: row.value(5)?,
                 })
             }
             .boxed()

@@ -9,8 +9,8 @@ macro_rules! double {
             use std::ops::RangeInclusive;
 
             use jiff::Timestamp;
-            use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookId, WebhookChange}};
-            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, Version, WriteOutcome, Webhooks};
+            use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, NoteId, Order, OrderId, OrderQuery, PetNote, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookId, WebhookChange}};
+            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Notes, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, Version, WriteOutcome, Webhooks};
 
             use $crate::methods;
 
@@ -91,6 +91,13 @@ macro_rules! double {
                 $how => count_offers(queries: Vec<PetQuery>, most: usize) -> Vec<usize>;
                 $how => is_unlisted_photo(id: petstore_domain::store_area::PhotoId) -> bool;
                 $how => returns(changes: i64) -> Vec<Return>;
+            }
+            methods! { $double, Notes:
+                $how => list_notes(
+                    pet: PetId, after: Option<NoteId>, limit: Limit
+                ) -> (Vec<PetNote>, Option<NoteId>);
+                $how => all_notes(pet: PetId) -> Vec<PetNote>;
+                $how => get_note(id: NoteId) -> Option<PetNote>;
             }
             methods! { $double, Lists:
                 $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);

@@ -6,6 +6,7 @@ use petstore_formats::json::{AddPet, FieldInput, PlaceOrder, declared::DeclaredO
 use super::{
     categories::PutCategory,
     members::Body,
+    notes::{AddNote, PatchNote},
     orders::{CompleteOrder, EndOrder, ReopenOrder},
     pets::WithdrawPet,
     webhooks::change::{AddWebhook, EnableWebhook, PatchWebhook},
@@ -18,6 +19,8 @@ pub fn declared_bodies() -> Vec<DeclaredObject> {
         PetPatch::declared(),
         WithdrawPet::declared(),
         PhotoPatch::declared(),
+        AddNote::declared(),
+        PatchNote::declared(),
         PlaceOrder::declared(),
         OrderPatch::declared(),
         CompleteOrder::declared(),

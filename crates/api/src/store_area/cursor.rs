@@ -20,6 +20,7 @@ pub(super) const CATEGORIES: u8 = 4;
 pub(super) const AUDIT: u8 = 5;
 pub(super) const WEBHOOKS: u8 = 6;
 pub(super) const ATTEMPTS: u8 = 7;
+pub(super) const NOTES: u8 = 8;
 
 impl Walk {
     /// Returns a walk through `list`, with these values of its filters.

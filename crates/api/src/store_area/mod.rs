@@ -11,6 +11,8 @@ pub(super) mod feed;
 pub(super) mod fields;
 mod fingerprint;
 mod members;
+mod note_texts;
+pub(super) mod notes;
 pub(super) mod orders;
 mod page;
 pub(super) mod pets;

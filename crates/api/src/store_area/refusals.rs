@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use petstore_domain::{
-    Problem,
-    store_area::{Conflict, FieldProblem, Photos, Refusal, Resource},
+    Problem, Scope,
+    store_area::{Conflict, FieldProblem, PetNote, Photos, Refusal, Resource},
 };
 use petstore_store::cause;
 use petstore_web::edge::{ApiError, Reservation};
@@ -125,6 +125,15 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
             let message = format!("An animal can have at most {max} photos. Delete one first.");
             Rejection::new(Problem::TooManyPhotos, message)
         }
+        Refusal::TooManyNotes => {
+            let max = PetNote::MAX_COUNT;
+            let message = format!("An animal can have at most {max} notes. Delete one first.");
+            Rejection::new(Problem::TooManyNotes, message)
+        }
+        Refusal::NoteOfAnotherAuthor => Rejection {
+            error: ApiError::insufficient_scope(Scope::StoreAdmin),
+            current: None,
+        },
         Refusal::NoIdentifierLeft => Rejection {
             error: ApiError::internal(cause("every identifier was given")),
             current: None,
@@ -154,6 +163,7 @@ fn moved_on(current: Option<&Resource>) -> String {
                 category.id, category.version
             )
         }
+        Some(Resource::Note(note)) => format!("Note {} has version {} now", note.id, note.version),
         None => "The category does not exist now".to_owned(),
     };
     format!(
@@ -168,6 +178,7 @@ fn stale_resource(current: Option<&Resource>, is_batch: bool) -> String {
         Some(Resource::Pet(pet)) => ("animal", pet.version),
         Some(Resource::Order(order)) => ("order", order.version),
         Some(Resource::Category(category)) => ("category", category.version),
+        Some(Resource::Note(note)) => ("note", note.version),
         None => return absent("category"),
     };
     if is_batch {

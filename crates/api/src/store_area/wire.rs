@@ -60,12 +60,14 @@ pub(super) fn resource(resource: &Resource) -> Vec<u8> {
     render(|out| write_resource(out, resource))
 }
 
-/// Returns a resource like [`resource`], for callers with permission to change it: with the contact of an order.
+/// Returns a resource like [`resource`], for callers with permission to change it: with the contact of an order, or the
+/// text of a note.
 pub(super) fn current(resource: &Resource) -> Vec<u8> {
-    let Resource::Order(order) = resource else {
-        return self::resource(resource);
-    };
-    render(|out| json::write_order_with_contact(out, order))
+    match resource {
+        Resource::Order(order) => render(|out| json::write_order_with_contact(out, order)),
+        Resource::Note(note) => render(|out| json::write_note(out, note)),
+        Resource::Pet(_) | Resource::Category(_) => self::resource(resource),
+    }
 }
 
 /// Returns the tag of a version.
@@ -100,6 +102,9 @@ pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
     response.location = match &change.after {
         Some(Resource::Order(order)) => Some(format!("/store/orders/{}", order.id)),
         Some(Resource::Pet(pet)) => Some(format!("/store/pets/{}", pet.id)),
+        Some(Resource::Note(note)) => {
+            Some(format!("/store/pets/{}/notes/{}", note.pet_id, note.id))
+        }
         Some(Resource::Category(_)) | None => None,
     };
     response

@@ -21,7 +21,7 @@ use petstore_web::edge::{
     response,
 };
 
-use super::{contacts, fingerprint, members::Members, refusals, shared::StoreArea};
+use super::{contacts, fingerprint, members::Members, note_texts, refusals, shared::StoreArea};
 use crate::{access::auth, context::Call, idempotency, query};
 
 /// The number of bytes by which a response is usually longer than the body: the parts of a resource that the request
@@ -39,7 +39,7 @@ pub(super) struct Write<'r> {
     pub(super) rate: &'r mut Option<MeterReading>,
     request_id: &'r HeaderValue,
     operation: &'static str,
-    caller: &'r Caller,
+    pub(super) caller: &'r Caller,
     key: Option<IdempotencyKey>,
     pub(super) now: Timestamp,
     /// The body, an empty object if the request has none.
@@ -208,6 +208,10 @@ impl<'r> Write<'r> {
         let context = self.context(area).await?;
         let _entered = area.app.requests.enter(&context)?;
         let is_one_command = commands.len() == 1;
+        let is_about_note = matches!(
+            commands[..],
+            [Command::AddNote { .. } | Command::PatchNote { .. }]
+        );
         let commands = area.app.commands.execute(commands, context, respond);
         let (mut response, changes) = match commands.await? {
             ExecutionOutcome::Done { response, changes } => (response, changes),
@@ -218,8 +222,12 @@ impl<'r> Write<'r> {
                 return Err(refusals::refusal_error(refusal, index, self.room));
             }
         };
-        let has_all = is_one_command && !changes.is_empty();
-        response.body = contacts::add(area, response.body, &changes, has_all).await?;
+        if is_about_note {
+            response.body = note_texts::add(area, response.body, &changes).await?;
+        } else {
+            let has_all = is_one_command && !changes.is_empty();
+            response.body = contacts::add(area, response.body, &changes, has_all).await?;
+        }
         Ok(self.respond_with(area, response))
     }
 

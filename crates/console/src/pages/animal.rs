@@ -9,7 +9,7 @@ use super::{
     animal_fields::{facts, long_texts},
     animal_top, history,
     new_order_form::new_order_forms,
-    order_forms, orders,
+    notes, order_forms, orders,
     parts::{live_content, missing_page},
     pet_orders::{holding_order, newest_order},
     pet_schema::PetSchema,
@@ -40,7 +40,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         div.columns.wide {
             div.stack {
                 (long_texts(&pet, &fields))
-                section.card.no-print { h2 { (texts().history) } (history) }
+                (history_card(desk, &pet, &history, errors))
             }
             div.stack {
                 div.card.no-print #facts { (facts(desk, &pet, schema)) }
@@ -56,6 +56,17 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .following(Follows::Pet(pet.id.get()))
         .with_error_status_if(!errors.is_empty())
         .into())
+}
+
+/// Shows the history of the animal, below a form for a new note.
+fn history_card(desk: &Desk<'_>, pet: &StorePet, history: &Markup, errors: &Errors) -> Markup {
+    html! {
+        section.card.no-print {
+            h2 { (texts().history) }
+            (notes::new_note_form(desk, pet.id, errors))
+            (history)
+        }
+    }
 }
 
 /// Shows the portrait of the animal, and next to it what people ask first and what members can do.

@@ -165,6 +165,8 @@ pub(super) fn refused(refusal: &Refusal) -> String {
         Refusal::NotFound(_) => texts().is_gone.to_owned(),
         Refusal::Invalid(_) => texts().day_invalid.to_owned(),
         Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
+        Refusal::TooManyNotes => texts().too_many_notes.to_owned(),
+        Refusal::NoteOfAnotherAuthor => texts().not_your_note.to_owned(),
         Refusal::DuplicateLabel(category) => {
             let name = markup::readable(category.label.as_str(), SHORT_LENGTH);
             texts().label_taken(&name, category.id)
@@ -188,7 +190,7 @@ fn present_state(current: &Resource) -> String {
             None => texts().is_in_status(pet.status),
         },
         Resource::Order(order) => texts().order_is(order.id.get(), order.status),
-        Resource::Category(_) => texts().stale.to_owned(),
+        Resource::Category(_) | Resource::Note(_) => texts().stale.to_owned(),
     }
 }
 

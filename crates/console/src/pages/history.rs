@@ -1,19 +1,19 @@
 //! The history of an animal, from the journal of changes.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use jiff::{Timestamp, ToSpan};
 use petstore_domain::{
     NamedActor, PetId,
     store_area::{
         AuditEntry, AuditQuery, AuditType, ChangeType, JournalEntry, Order,
-        PHOTOS_COME_BACK_WITHIN, Resource, Reversal, StorePet, SubjectKind,
+        PHOTOS_COME_BACK_WITHIN, PetNote, Resource, Reversal, StorePet, SubjectKind,
     },
 };
 use petstore_formats::json;
 use serde_json::Value;
 
-use super::{differences::show_differences, parts::link, pet_schema::PetSchema};
+use super::{differences::show_differences, notes, parts::link, pet_schema::PetSchema};
 use crate::{prelude::*, reply::CHANGE};
 
 /// The number of entries that a page shows.
@@ -44,7 +44,22 @@ pub(super) async fn placed_by(
     Ok(placement.map(|change| change.actor))
 }
 
-/// Shows the changes of an animal and of its orders, the newest first.
+/// An item of the history.
+enum Item {
+    Change(JournalEntry),
+    Note(PetNote),
+}
+
+impl Item {
+    fn time(&self) -> Timestamp {
+        match self {
+            Self::Change(entry) => entry.at,
+            Self::Note(note) => note.created_at,
+        }
+    }
+}
+
+/// Shows the changes of an animal and of its orders, and the notes on the animal, the newest first.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     let mut changes = desk
@@ -53,7 +68,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
         .await?;
     let mut entries: Vec<JournalEntry> = Vec::new();
     for (index, change) in changes.iter().take(MAX_ENTRIES as usize).enumerate() {
-        if !follows_from_order(change, changes.get(index + 1)) {
+        if !follows_from_order(change, changes.get(index + 1)) && !is_shown_by_note(change) {
             entries.push(change.clone());
         }
     }
@@ -68,17 +83,16 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
         entries.extend(load_import(desk, pet).await?);
     }
 
-    let category_ids: BTreeSet<i64> = entries.iter().flat_map(categories_in).collect();
-    let categories = desk.load_categories(category_ids).await?;
-    let fields = desk.store().fields().await?;
-    let schema = PetSchema {
-        categories: &categories,
-        fields: &fields,
+    let start = if is_complete {
+        None
+    } else {
+        changes.last().map(|change| change.at)
     };
+    let notes = load_notes(desk, pet.id, start, before).await?;
+    let items = show_items(desk, pet, entries, notes).await?;
     let oldest = changes.last().map(|change| change.seq.to_string());
     Ok(html! {
-        @if entries.is_empty() { p.muted { (texts().no_history) } }
-        ol.history { @for entry in &entries { li { (entry_markup(desk, pet, entry, schema)) } } }
+        (items)
         @if let Some(oldest) = oldest {
             // Also on the page that follows a form, which has another path.
             @if !is_complete {
@@ -86,6 +100,74 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
             }
         }
     })
+}
+
+/// Shows these changes and notes, the newest first.
+async fn show_items(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    entries: Vec<JournalEntry>,
+    notes: Vec<PetNote>,
+) -> Result<Markup, StoreError> {
+    let category_ids: BTreeSet<i64> = entries.iter().flat_map(categories_in).collect();
+    let categories = desk.load_categories(category_ids).await?;
+    let fields = desk.store().fields().await?;
+    let schema = PetSchema {
+        categories: &categories,
+        fields: &fields,
+    };
+    let items = in_order(entries, notes);
+    Ok(html! {
+        @if items.is_empty() { p.muted { (texts().no_history) } }
+        ol.history {
+            @for item in &items {
+                li {
+                    @match item {
+                        Item::Change(entry) => { (entry_markup(desk, pet, entry, schema)) }
+                        Item::Note(note) => { (notes::entry(desk, note)) }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Loads the notes on an animal for a page of its history: those from `start` on, and before the change `before`, with
+/// which the page before ended. A note is shown at its time, whether the journal still has its change or not.
+async fn load_notes(
+    desk: &Desk<'_>,
+    pet: PetId,
+    start: Option<Timestamp>,
+    before: i64,
+) -> Result<Vec<PetNote>, StoreError> {
+    let mut end = None;
+    if before < i64::MAX {
+        let last_changes = desk
+            .store()
+            .history(pet, before.saturating_add(1), 1)
+            .await?;
+        end = last_changes.first().map(|change| change.at);
+    }
+    let mut notes = desk.store().all_notes(pet).await?;
+    notes.retain(|note| {
+        let is_before_end = end.is_none_or(|end| note.created_at < end);
+        start.is_none_or(|start| note.created_at >= start) && is_before_end
+    });
+    Ok(notes)
+}
+
+/// Returns changes, which begin with the newest, and notes as items, the newest first. At the same time, a note comes
+/// after the change that it is about.
+fn in_order(entries: Vec<JournalEntry>, notes: Vec<PetNote>) -> Vec<Item> {
+    let mut items: Vec<Item> = notes.into_iter().rev().map(Item::Note).collect();
+    items.extend(entries.into_iter().map(Item::Change));
+    items.sort_by_key(|item| Reverse(item.time()));
+    items
+}
+
+/// Whether the note of a change shows it: that it was added or corrected.
+fn is_shown_by_note(change: &JournalEntry) -> bool {
+    change.kind == ChangeType::NoteAdded || change.kind == ChangeType::NoteChanged
 }
 
 /// Shows an entry of the history, with a button if it took a photo that can come back.

@@ -85,6 +85,7 @@ fn subject_of(resource: &Resource) -> JournalSubject {
         Resource::Pet(_) => SubjectKind::Pet,
         Resource::Order(_) => SubjectKind::Order,
         Resource::Category(_) => SubjectKind::Category,
+        Resource::Note(_) => SubjectKind::Note,
     };
     JournalSubject {
         kind: kind.into(),

@@ -32,6 +32,7 @@ mod logo;
 mod merging;
 mod microchips;
 mod new_animal;
+mod notes;
 mod nul;
 mod oidc;
 mod oidc_claims;

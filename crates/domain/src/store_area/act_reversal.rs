@@ -42,7 +42,7 @@ impl Reversal {
                 Some(Resource::Category(category)) => {
                     add_category_change(&mut categories, category.id, change);
                 }
-                None => return Err(NotRevertible::Kind),
+                Some(Resource::Note(_)) | None => return Err(NotRevertible::Kind),
             }
         }
 

@@ -5,8 +5,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Category, FieldProblem, FieldSet, NotRevertible, Order, OrderId, PhotoId, StorePet,
-    UniqueValueOwner,
+    Category, FieldProblem, FieldSet, NotRevertible, NoteId, Order, OrderId, PetNote, PhotoId,
+    StorePet, UniqueValueOwner,
 };
 use crate::{PetId, words::words};
 
@@ -19,6 +19,9 @@ pub struct PresentState {
     pub holder: Option<Order>,
     pub order: Option<Order>,
     pub category: Option<Category>,
+    pub note: Option<PetNote>,
+    /// The number of notes on the animal, if the command adds one.
+    pub note_count: i64,
     /// Another category with the label that the command gives, in any case.
     pub namesake: Option<Category>,
     /// The fields of the store, if the command or the animal has values.
@@ -29,6 +32,8 @@ pub struct PresentState {
     pub next_pet: Option<PetId>,
     /// The identifier for an order that the command adds; `None` if all are used.
     pub next_order: Option<OrderId>,
+    /// The identifier for a note that the command adds; `None` if all are used.
+    pub next_note: Option<NoteId>,
 }
 
 /// The decision about a command: its changes, and the subject after them.
@@ -54,12 +59,13 @@ pub struct Change {
     pub after: Option<Resource>,
 }
 
-/// An animal, an order or a category.
+/// An animal, an order, a category or a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resource {
     Pet(StorePet),
     Order(Order),
     Category(Category),
+    Note(PetNote),
 }
 
 impl From<StorePet> for Resource {
@@ -77,6 +83,12 @@ impl From<Order> for Resource {
 impl From<Category> for Resource {
     fn from(category: Category) -> Self {
         Self::Category(category)
+    }
+}
+
+impl From<PetNote> for Resource {
+    fn from(note: PetNote) -> Self {
+        Self::Note(note)
     }
 }
 
@@ -115,20 +127,31 @@ impl Resource {
         }
     }
 
+    /// Returns the note, if it is one.
+    pub fn note(&self) -> Option<&PetNote> {
+        if let Self::Note(note) = self {
+            Some(note)
+        } else {
+            None
+        }
+    }
+
     pub fn id(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.id.get(),
             Self::Order(order) => order.id.get(),
             Self::Category(category) => category.id,
+            Self::Note(note) => note.id.get(),
         }
     }
 
-    /// Returns the animal that it concerns, even if it is an order.
+    /// Returns the animal that it concerns, even if it is an order or a note.
     pub fn pet_id(&self) -> Option<PetId> {
         match self {
             Self::Pet(pet) => Some(pet.id),
             Self::Order(order) => Some(order.pet_id),
             Self::Category(_) => None,
+            Self::Note(note) => Some(note.pet_id),
         }
     }
 
@@ -137,6 +160,7 @@ impl Resource {
             Self::Pet(pet) => pet.version,
             Self::Order(order) => order.version,
             Self::Category(category) => category.version,
+            Self::Note(note) => note.version,
         }
     }
 }
@@ -156,6 +180,9 @@ words! {
         OrderReopened = "order.reopened",
         CategoryChanged = "category.changed",
         CategoryDeleted = "category.deleted",
+        NoteAdded = "note.added",
+        NoteChanged = "note.changed",
+        NoteDeleted = "note.deleted",
         PetsImported = "pets.imported",
     }
 }
@@ -190,6 +217,10 @@ pub enum Refusal {
     NotRevertible(NotRevertible),
     /// The animal has as many photos as it can have.
     TooManyPhotos,
+    /// The animal has as many notes as it can have.
+    TooManyNotes,
+    /// The client may change only its own notes.
+    NoteOfAnotherAuthor,
     /// With this command, the representations of a batch are too long together.
     TooLong,
     NoIdentifierLeft,

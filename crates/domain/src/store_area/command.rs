@@ -5,10 +5,11 @@
 use jiff::Timestamp;
 
 use super::{
-    AltText, Decimal, FieldPatch, FieldValue, Focus, Label, NewOrder, NewPhoto, Note, OrderId,
-    OrderPatch, Patch, PetPatch, PhotoId, Reason, RequestedValue, Reversal, WithdrawalReason,
+    AltText, Decimal, FieldPatch, FieldValue, Focus, Label, NewOrder, NewPhoto, Note, NoteEditor,
+    NoteId, NoteText, OrderId, OrderPatch, Patch, PetPatch, PhotoId, Reason, RequestedValue,
+    Reversal, WithdrawalReason,
 };
-use crate::{NewPet, PetId};
+use crate::{NamedActor, NewPet, PetId};
 
 /// One change of the store. [`super::decide`] has the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +116,19 @@ pub enum Command {
         id: i64,
         preconditions: Preconditions,
     },
+    /// Adds a note on an animal.
+    AddNote {
+        pet_id: PetId,
+        text: NoteText,
+        author: NamedActor,
+    },
+    PatchNote {
+        edit: NoteEdit,
+        /// The new text; `None` keeps it.
+        text: Option<NoteText>,
+    },
+    /// Deletes a note for good.
+    DeleteNote(NoteEdit),
     /// Reverts the changes of an act to an animal and its order, or to a category.
     Revert(Reversal),
 }
@@ -130,6 +144,7 @@ pub enum Subject {
     /// This order, and its animal.
     Order(OrderId),
     Category(i64),
+    Note(NoteId),
 }
 
 impl Command {
@@ -146,6 +161,8 @@ impl Command {
             | Self::OrderPhotos { id, .. }
             | Self::DeletePhoto { id, .. } => Subject::Pet(*id),
             Self::PlaceOrder(new) => Subject::Pet(new.pet_id),
+            Self::AddNote { pet_id, .. } => Subject::Pet(*pet_id),
+            Self::PatchNote { edit, .. } | Self::DeleteNote(edit) => Subject::Note(edit.id),
             Self::CompleteOrder { id, .. }
             | Self::CancelOrder { id, .. }
             | Self::ReturnOrder { id, .. }
@@ -204,6 +221,16 @@ impl Command {
             RequestedValue::Clear | RequestedValue::Invalid => None,
         })
     }
+}
+
+/// A request to change or delete a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteEdit {
+    pub id: NoteId,
+    /// The animal in the path of the request, which must be the animal of the note.
+    pub pet_id: PetId,
+    pub editor: NoteEditor,
+    pub preconditions: Preconditions,
 }
 
 /// New values of a photo.

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{
     Command, Decision, PresentState, Refusal, Withdrawal,
     category_rules::{delete_category, put_category},
+    note_rules::{add_note, delete_note, patch_note},
     order_rules::{
         cancel_order, complete_order, erase_contact, expire_order, patch_order, place_order,
         reopen_order, return_order,
@@ -101,6 +102,13 @@ pub fn decide(
             preconditions,
         } => put_category(*id, label, preconditions, present),
         Command::DeleteCategory { preconditions, .. } => delete_category(preconditions, present),
+        Command::AddNote {
+            pet_id,
+            text,
+            author,
+        } => add_note(*pet_id, text, author, present, now),
+        Command::PatchNote { edit, text } => patch_note(edit, text.as_ref(), present, now),
+        Command::DeleteNote(edit) => delete_note(edit, present),
         Command::Revert(reversal) => revert(reversal, present, now),
     }
 }

@@ -86,6 +86,8 @@ words! {
         Pets = "pets",
         Order = "order",
         Category = "category",
+        /// A note on an animal.
+        Note = "note",
         Key = "key",
         Staff = "staff",
         Webhook = "webhook",

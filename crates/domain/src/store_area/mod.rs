@@ -23,9 +23,11 @@ mod journal;
 mod kind;
 mod logo;
 mod name_key;
+mod note_rules;
 mod order;
 mod order_rules;
 mod patch;
+mod pet_note;
 mod pet_rules;
 mod photo;
 mod photo_file;
@@ -46,7 +48,7 @@ mod webhook_id;
 
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, PresentState, Refusal, Resource};
-pub use command::{Command, IfMatch, PhotoPatch, Preconditions, Subject};
+pub use command::{Command, IfMatch, NoteEdit, PhotoPatch, Preconditions, Subject};
 pub use contact_url::ContactUrl;
 pub use date_range::{Age, DateRange};
 pub use decide::decide;
@@ -75,6 +77,7 @@ pub use order::{
 };
 pub use order_rules::asking_price;
 pub use patch::Patch;
+pub use pet_note::{NoteEditor, NoteId, NoteText, PetNote};
 pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{PHOTO_ORDER_RULE, check_room_for_photo};

@@ -305,7 +305,7 @@ impl Steps {
             match &change.after {
                 Some(Resource::Pet(pet)) => self.present.pet = Some(pet.clone()),
                 Some(Resource::Order(order)) => self.set_order(order),
-                Some(Resource::Category(_)) | None => {}
+                Some(Resource::Category(_) | Resource::Note(_)) | None => {}
             }
         }
         self.changes.extend(decision.changes);
@@ -355,7 +355,7 @@ fn before_steps(conflict: Conflict, present: &PresentState) -> Conflict {
     let current = match &conflict.current {
         Resource::Pet(_) => present.pet.clone().map(Resource::Pet),
         Resource::Order(_) => present.order.clone().map(Resource::Order),
-        Resource::Category(_) => None,
+        Resource::Category(_) | Resource::Note(_) => None,
     };
     Conflict {
         current: current.unwrap_or(conflict.current),

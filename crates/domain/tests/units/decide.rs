@@ -125,7 +125,7 @@ pub(super) fn outcome(command: &Command, present: &PresentState) -> String {
                         text.push(pet.status.to_string());
                     }
                     Some(Resource::Order(order)) => text.push(order.status.to_string()),
-                    Some(Resource::Category(_)) | None => {}
+                    Some(Resource::Category(_) | Resource::Note(_)) | None => {}
                 }
             }
             if decision.releases.is_some() {
@@ -135,7 +135,10 @@ pub(super) fn outcome(command: &Command, present: &PresentState) -> String {
         }
         Err(Refusal::Invalid(_) | Refusal::Fields(_)) => "400".to_owned(),
         Err(
-            Refusal::DuplicateValue { .. } | Refusal::DuplicateLabel(_) | Refusal::TooManyPhotos,
+            Refusal::DuplicateValue { .. }
+            | Refusal::DuplicateLabel(_)
+            | Refusal::TooManyPhotos
+            | Refusal::TooManyNotes,
         ) => "409".to_owned(),
         Err(Refusal::NotFound(_)) => "404".to_owned(),
         Err(Refusal::PreconditionRequired(_)) => "428".to_owned(),
@@ -146,6 +149,7 @@ pub(super) fn outcome(command: &Command, present: &PresentState) -> String {
                 Resource::Pet(_) => "animal",
                 Resource::Order(_) => "order",
                 Resource::Category(_) => "category",
+                Resource::Note(_) => "note",
             };
             assert!(
                 message.ends_with('.') && message.contains(" is "),
@@ -160,6 +164,7 @@ pub(super) fn outcome(command: &Command, present: &PresentState) -> String {
         Err(
             refusal @ (Refusal::NoIdentifierLeft
             | Refusal::TooLong
+            | Refusal::NoteOfAnotherAuthor
             | Refusal::MovedOn(_)
             | Refusal::NotRevertible(_)),
         ) => format!("{refusal:?}"),

@@ -79,6 +79,7 @@ impl Shop {
                 Some(Resource::Category(category)) => {
                     self.present.category = Some(category.clone());
                 }
+                Some(Resource::Note(note)) => self.present.note = Some(note.clone()),
                 None => self.present.category = None,
             }
         }

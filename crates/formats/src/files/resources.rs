@@ -1,5 +1,5 @@
-//! Lines with the profile, a field, an animal, an order or a category of the store area:
-//! `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`, `{"order":{…}}` or `{"category":{…}}`, each as in a response of the service. An
+//! Lines with the profile, a field, an animal, an order, a category or a note of the store area:
+//! `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`, `{"order":{…}}`, `{"category":{…}}` or `{"note":{…}}`, each as in a response of the service. An
 //! order also says whether it holds its animal.
 
 use petstore_domain::store_area::{FieldDefinition, Profile, Resource};
@@ -10,6 +10,7 @@ use crate::json::{self, Invalid};
 const PET_TAG: &str = "pet";
 const ORDER_TAG: &str = "order";
 const CATEGORY_TAG: &str = "category";
+const NOTE_TAG: &str = "note";
 const FIELD_TAG: &str = "field";
 const PROFILE_TAG: &str = "profile";
 
@@ -33,9 +34,11 @@ pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
         Resource::Pet(_) => begin_line(out, PET_TAG),
         Resource::Order(_) => begin_line(out, ORDER_TAG),
         Resource::Category(_) => begin_line(out, CATEGORY_TAG),
+        Resource::Note(_) => begin_line(out, NOTE_TAG),
     }
     match resource {
         Resource::Order(order) => json::write_whole_order(out, order),
+        Resource::Note(note) => json::write_note(out, note),
         Resource::Pet(_) | Resource::Category(_) => json::write_resource(out, resource),
     }
     end_line(out);
@@ -59,7 +62,15 @@ pub(super) fn is_tagged(line: &str) -> bool {
     else {
         return false;
     };
-    [PET_TAG, ORDER_TAG, CATEGORY_TAG, FIELD_TAG, PROFILE_TAG].contains(&name)
+    let tags = [
+        PET_TAG,
+        ORDER_TAG,
+        CATEGORY_TAG,
+        NOTE_TAG,
+        FIELD_TAG,
+        PROFILE_TAG,
+    ];
+    tags.contains(&name)
 }
 
 /// Parses a line that [`is_tagged`].
@@ -75,7 +86,7 @@ pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
 fn parse_tagged(line: &str) -> Result<Row, Invalid> {
     let members = json::members(line.trim_end().as_bytes(), "The line")?;
     let [(tag, object)] = &members[..] else {
-        let reason = "the line must have one member: profile, field, pet, order or category";
+        let reason = "the line must have one member: profile, field, pet, order, category or note";
         return Err(Invalid::Value(reason.to_owned()));
     };
     let object = object.get().as_bytes();
@@ -95,6 +106,10 @@ fn parse_tagged(line: &str) -> Result<Row, Invalid> {
         ORDER_TAG => {
             let order = json::read_order(object)?;
             Ok(Row::Resource(order.into(), 0))
+        }
+        NOTE_TAG => {
+            let note = json::read_note(object)?;
+            Ok(Row::Resource(note.into(), 0))
         }
         _ => {
             let category = json::read_category(object)?;

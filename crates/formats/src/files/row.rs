@@ -21,7 +21,7 @@ pub enum Row {
         /// The values of its fields, which were not compared with the fields of the store.
         fields: FieldPatch,
     },
-    /// An animal, an order or a category of the store area, and the number of its photos: only their URLs
+    /// An animal, an order, a category or a note of the store area, and the number of its photos: only their URLs
     /// are in the file, so they are ignored.
     Resource(Resource, u64),
     /// A field of the store.

@@ -4,7 +4,7 @@ use std::{env, io, path::Path};
 
 use petstore_domain::{
     PetId,
-    store_area::{Order, OrderId, OrderStatus, Resource, UniqueKey},
+    store_area::{Order, OrderId, OrderStatus, PetNote, Resource, UniqueKey},
 };
 use rusqlite::{Connection, OptionalExtension, params};
 use tempfile::{Builder, NamedTempFile};
@@ -32,6 +32,7 @@ impl SeenIds {
              CREATE TABLE pets (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE orders (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE categories (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             CREATE TABLE notes (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL, place INTEGER NOT NULL,
                 PRIMARY KEY (field, key)) WITHOUT ROWID;
              -- The animals of the store area in the file, each with the order that holds it.
@@ -47,12 +48,13 @@ impl SeenIds {
         self.record_in_table("pets", id.get(), row)
     }
 
-    /// Records that `row` has this animal, order or category, or returns the row that already has one with the same `id`.
+    /// Records that `row` has this animal, order, category or note, or returns the row that already has one with the same `id`.
     pub fn record_resource(&self, resource: &Resource, row: u64) -> rusqlite::Result<Option<u64>> {
         match resource {
             Resource::Pet(pet) => self.record(pet.id, row),
             Resource::Order(order) => self.record_in_table("orders", order.id.get(), row),
             Resource::Category(category) => self.record_in_table("categories", category.id, row),
+            Resource::Note(note) => self.record_in_table("notes", note.id.get(), row),
         }
     }
 
@@ -138,7 +140,19 @@ impl SeenIds {
             }
             Resource::Order(order) => self.find_order_disagreement(order),
             Resource::Category(_) => Ok(None),
+            Resource::Note(note) => self.find_note_disagreement(note),
         }
+    }
+
+    /// Returns the reason why a note does not agree with the lines before it: its animal is not there.
+    fn find_note_disagreement(&self, note: &PetNote) -> rusqlite::Result<Option<String>> {
+        let pet_id = note.pet_id.get();
+        if self.find_pet(pet_id)?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "petId {pet_id} is the id of no animal on an earlier line; a note comes after its animal"
+        )))
     }
 
     /// Returns the reason why an order does not agree with its animal, or records that it holds the animal.

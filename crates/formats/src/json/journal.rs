@@ -1,12 +1,9 @@
 //! The log of changes and the audit trail as JSON.
 
 use jiff::Timestamp;
-use petstore_domain::{
-    NamedActor,
-    store_area::{AuditEntry, Change, JournalEntry, JournalSubject, Resource},
-};
+use petstore_domain::store_area::{AuditEntry, Change, JournalEntry, JournalSubject, Resource};
 
-use super::{Object, read_resource};
+use super::{Object, actor::write_actor, read_resource};
 
 /// Reads the change in an entry of the log. `None` if this release does not know the change, because a later release has
 /// written it.
@@ -102,13 +99,4 @@ fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
     });
     object.raw_or_null("before", change.before.as_deref());
     object.raw_or_null("after", change.after.as_deref());
-}
-
-fn write_actor(out: &mut Vec<u8>, named_actor: &NamedActor) {
-    let actor = named_actor.actor;
-    let mut object = Object::begin(out);
-    object.text("kind", actor.kind());
-    object.or_null("id", actor.id(), |object, id| object.integer("id", id));
-    object.text_or_null("name", named_actor.name.as_deref());
-    object.end();
 }

@@ -8,8 +8,9 @@ use petstore_domain::{
     PetId, PetName, PetStatus,
     store_area::{
         About, Address, Colour, Contact, ContactPage, Currency, Decimal, DisabledReason,
-        EmailAddress, FieldKind, FieldName, Language, LinkLabel, LinkUrl, OrderId, OrderStatus,
-        StoreKind, StoreName, StoreTimeZone, TelephoneNumber, Text, WithdrawalReason,
+        EmailAddress, FieldKind, FieldName, Language, LinkLabel, LinkUrl, NoteId, NoteText,
+        OrderId, OrderStatus, StoreKind, StoreName, StoreTimeZone, TelephoneNumber, Text,
+        WithdrawalReason,
     },
 };
 
@@ -79,6 +80,7 @@ write_as_integer! {
     u32: |number| *number;
     PetId: |id| id.get();
     OrderId: |id| id.get();
+    NoteId: |id| id.get();
 }
 
 write_as_text!(
@@ -89,6 +91,7 @@ write_as_text!(
     FieldKind,
     FieldName,
     Contact,
+    NoteText,
     Decimal,
     DisabledReason,
     StoreName,

@@ -11,6 +11,7 @@ use super::{
     Invalid, Object,
     declared::DeclaredObject,
     order::read_logged_order,
+    pet_note::write_note_without_text,
     resource::{Readers, Resource as _, resource},
     store_pet::read_logged_pet,
     write_order, write_store_pet,
@@ -39,7 +40,7 @@ pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
 /// Reads an animal, an order or a category that [`write_resource`] has written, in this release or an earlier one.
 /// `None` for other subjects, and for a text of a later release that this one does not know.
 ///
-/// An order has no contact, because the log of changes has none.
+/// An order has no contact, because the log of changes has none. A note is not read, because the log has no text of it.
 pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
     let object = text.as_bytes();
     match kind {
@@ -54,12 +55,13 @@ pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
     }
 }
 
-/// Writes an animal, an order without its contact, or a category.
+/// Writes an animal, an order without its contact, a category, or a note without its text.
 pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     match resource {
         Resource::Pet(pet) => write_store_pet(out, pet),
         Resource::Order(order) => write_order(out, order),
         Resource::Category(category) => write_category(out, category),
+        Resource::Note(note) => write_note_without_text(out, note),
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
 /// Copy everything from one database to another, which must be empty
 ///
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
-/// orders, categories, fields and API keys, all remembered requests with an Idempotency-Key, the
+/// orders, categories, notes, fields and API keys, all remembered requests with an Idempotency-Key, the
 /// log of changes, the audit trail, webhooks, and the staff of the console without their
 /// sessions and links. It copies the contacts of orders only with --with-contacts. Every
 /// cursor of the log becomes invalid. The secrets of webhooks and second factors stay
@@ -75,6 +75,7 @@ struct Copied {
     animals: u64,
     orders: u64,
     categories: u64,
+    notes: u64,
     fields: u64,
     keys: u64,
     requests: u64,
@@ -126,6 +127,7 @@ impl Copy {
             animals,
             orders,
             categories,
+            notes,
             fields,
             keys,
             requests,
@@ -137,10 +139,11 @@ impl Copy {
             .map(|(table, rows)| super::output::counted(rows, table.rows))
             .collect();
         super::output::print_message(&format!(
-            "Copied {}, {}, {}, {}, {}, {}, {} from {} to {}.",
+            "Copied {}, {}, {}, {}, {}, {}, {}, {} from {} to {}.",
             super::output::counted(animals, "animal"),
             super::output::counted(orders, "order"),
             super::output::counted(categories, "category"),
+            super::output::counted(notes, "note"),
             super::output::counted(fields, "field"),
             super::output::counted(keys, bulk::KEYS.rows),
             super::output::counted(requests, "idempotency key"),
@@ -235,6 +238,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
             }
             Resource::Order(_) => copied.orders += 1,
             Resource::Category(_) => copied.categories += 1,
+            Resource::Note(_) => copied.notes += 1,
         }
         added = to.add(&resource).map_err(anyhow::Error::from);
         continue_if_ok(&added)

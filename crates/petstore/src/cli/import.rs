@@ -129,14 +129,10 @@ impl Import {
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
         let Checked {
             valid,
-            orders,
-            categories,
-            profiles,
             photos,
             invalid,
             ..
         } = checked;
-        let others = orders + categories + profiles + checked.fields.count();
         if invalid > 0 && !self.skip_invalid {
             let rows = valid + invalid;
             let or_skip = ", or add --skip-invalid --rejects FILE to import the others";
@@ -175,13 +171,7 @@ impl Import {
                 rejects.keep().display()
             )
         });
-        let mut what = counted(valid - others, "animal");
-        if others > 0 {
-            let orders = counted(orders, "order");
-            let categories = counted(categories, "category");
-            let fields = counted(checked.fields.count(), "field");
-            what = format!("{what}, {orders}, {categories} and {fields}");
-        }
+        let what = checked.describe_rows();
         let database = &self.database.database;
         let ignored = match photos {
             0 => String::new(),
@@ -386,6 +376,7 @@ impl Import {
                     match resource {
                         Resource::Pet(pet) => last.pet = last.pet.max(pet.id.get()),
                         Resource::Order(order) => last.order = last.order.max(order.id.get()),
+                        Resource::Note(note) => last.note = last.note.max(note.id.get()),
                         Resource::Category(_) => {}
                     }
                 }

@@ -61,7 +61,7 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_on_to_another_and_b
         let said = run(here.path(), &["copy", "--from", from, "--to", to]).expect_success();
         // The import, the animal and the acts on keys, and those of the copies before.
         let expected = format!(
-            "Copied 100001 animals, 0 orders, 0 categories, 9 fields, 2 API keys, 1 idempotency key, \
+            "Copied 100001 animals, 0 orders, 0 categories, 0 notes, 9 fields, 2 API keys, 1 idempotency key, \
              2 changes, {acts} acts, 0 staff accounts, 0 webhooks, 0 waiting messages, 0 attempts from "
         );
         assert!(said.stderr.starts_with(&expected), "{said:?}");

@@ -17,6 +17,8 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 {"order":{"id":7,"petId":5,"status":"cancelled","reference":null,"note":null,"reason":"ill","expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":null,"contact":null,"holds":false}}
 {"order":{"id":9,"petId":5,"status":"reserved","reference":null,"note":null,"reason":null,"expiresAt":"2026-12-30T08:00:00.000Z","createdAt":"2026-11-21T08:00:00.000Z","closedAt":null,"version":1,"price":null,"contact":null,"holds":true}}
 {"category":{"id":-7,"label":"cats","version":3}}
+{"note":{"id":5,"petId":8,"text":"Afraid of \"men\"\nö","author":{"kind":"staff","id":2,"name":"Nora \"N\""},"createdAt":"2026-11-21T08:00:00.000Z","updatedAt":"2026-11-21T08:00:00.000Z","version":3}}
+{"note":{"id":6,"petId":3,"text":"n","author":{"kind":"command","id":null,"name":null},"createdAt":"2026-11-21T08:00:00.000Z","updatedAt":"2026-11-21T08:00:00.000Z","version":1}}
 "#;
 
 /// What a store says about itself.
@@ -63,7 +65,7 @@ async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_o
             &database,
         ];
         let said = run(here.path(), &import).expect_success().stderr;
-        let expected = "Imported 4 animals, 4 orders, 1 category and 2 fields into ";
+        let expected = "Imported 4 animals, 4 orders, 1 category, 2 notes and 2 fields into ";
         assert!(said.starts_with(expected), "{said}");
         let exported = export_with_fields(here.path(), &database);
         assert_eq!(exported, everything, "{backend}");
@@ -197,6 +199,8 @@ fn an_id_or_version_that_would_leave_too_few_is_rejected_also_in_a_dry_run() {
         (1, "version", "1"),
         (6, "version", "2"),
         (9, "version", "3"),
+        (10, "id", "5"),
+        (10, "version", "3"),
     ] {
         for too_high in [
             "9006099743113217",
@@ -452,6 +456,24 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
             r#""""#,
             "label must be a string of 1 to 255 characters without U+0000",
         ),
+        (
+            10,
+            r#""petId":8"#,
+            r#""petId":7"#,
+            "petId 7 is the id of no animal on an earlier line; a note comes after its animal",
+        ),
+        (
+            10,
+            r#""kind":"staff","id":2"#,
+            r#""kind":"staff","id":null"#,
+            "author must be an object with the members kind, id and name, such as",
+        ),
+        (
+            11,
+            r#""text":"n""#,
+            r#""text":"""#,
+            "text must be a string of 1 to 1000 characters without U+0000",
+        ),
     ] {
         let mut lines: Vec<String> = EVERYTHING.lines().map(str::to_owned).collect();
         assert!(lines[line - 1].contains(part), "{part}");
@@ -521,7 +543,7 @@ async fn a_database_with_animals_keeps_its_fields_and_gets_those_that_it_does_no
             &database,
         ];
         let said = run(here.path(), &import).expect_success().stderr;
-        let expected = "Imported 0 animals, 0 orders, 0 categories and 2 fields into ";
+        let expected = "Imported 0 animals, 0 orders, 0 categories, 0 notes and 2 fields into ";
         assert!(said.starts_with(expected), "{said}");
         let new = FIELDS.split_inclusive('\n').next().unwrap();
         assert_eq!(

@@ -77,7 +77,7 @@ fn every_command_that_changes_the_database_names_it_with_its_whole_path() {
         ),
         (
             "copy --from sqlite:petstore.db --to sqlite:other.db",
-            "Copied 1 animal, 0 orders, 0 categories, 9 fields, 2 API keys, 0 idempotency keys, "
+            "Copied 1 animal, 0 orders, 0 categories, 0 notes, 9 fields, 2 API keys, 0 idempotency keys, "
                 .to_owned(),
         ),
         (

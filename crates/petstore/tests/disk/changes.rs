@@ -214,7 +214,7 @@ fn respond(decisions: &[Decision]) -> StoredResponse {
     stored(&match decisions[0].result.as_ref().unwrap() {
         Resource::Pet(pet) => Shown::Pet(shown_pet(pet)),
         Resource::Order(order) => Shown::Order(shown_order(order)),
-        Resource::Category(_) => unreachable!("the script has none"),
+        Resource::Category(_) | Resource::Note(_) => unreachable!("the script has none"),
     })
 }
 

@@ -383,7 +383,7 @@ fn shown_resource(resource: &Resource) -> Shown {
     match resource {
         Resource::Pet(pet) => Shown::Pet(Box::new(shown_pet(pet))),
         Resource::Order(order) => Shown::Order(Box::new(shown_order(order))),
-        Resource::Category(_) => unreachable!(),
+        Resource::Category(_) | Resource::Note(_) => unreachable!(),
     }
 }
 

@@ -36,6 +36,7 @@ fn pet_of(id: PetId, content: &Content, version: i64) -> StorePet {
         withdrawal,
         fields: FieldValues::new(fields.into_iter().collect()).unwrap(),
         photos: Photos::NONE,
+        is_listed: true,
     }
 }
 
@@ -76,6 +77,7 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
                     .iter()
                     .map(|name| ("breed".to_owned(), value(name)))
                     .collect(),
+                is_listed: None,
             };
             Asked::PatchPet {
                 id: pet(id),

@@ -6,8 +6,8 @@ use petstore_domain::{
     Limit, PetId, PetName,
     store_area::{
         About, Address, AltText, ChangeType, Choices, Contact, FieldDefinition, FieldName,
-        FieldValues, Label, LinkLabel, Links, NAME_KEY_LENGTH, Note, PetQuery, PhotoSize, Photos,
-        Phrase, Reason, Reference, StoreName, Webhook,
+        FieldValues, Label, LinkLabel, Links, NAME_KEY_LENGTH, Note, NoteText, PetQuery, PhotoSize,
+        Photos, Phrase, Reason, Reference, StoreName, Webhook,
     },
 };
 use serde_json::Value;
@@ -29,9 +29,10 @@ fn has_label(value: &str, label: &str) -> bool {
 type Takes = fn(String) -> bool;
 
 /// The texts of the document, with what takes them.
-const TEXTS: [(&str, Takes); 16] = [
+const TEXTS: [(&str, Takes); 17] = [
     ("Reference", |text| Reference::new(text).is_some()),
     ("Note", |text| Note::new(text).is_some()),
+    ("NoteText", |text| NoteText::new(text).is_some()),
     ("ReasonText", |text| Reason::new(text).is_some()),
     ("Contact", |text| Contact::new(text).is_some()),
     ("Alt", |text| AltText::new(text).is_some()),
@@ -120,6 +121,7 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/StorePets/maxItems", page),
         ("/schemas/Orders/maxItems", page),
         ("/schemas/Categories/maxItems", page),
+        ("/schemas/PetNotes/maxItems", page),
         ("/schemas/AuditEntries/maxItems", page),
         ("/schemas/Attempts/maxItems", page),
         ("/parameters/ChangeLimit/schema/maximum", changes),

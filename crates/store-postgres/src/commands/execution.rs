@@ -74,7 +74,7 @@ impl Execution {
         }
     }
 
-    /// Returns the outcome when all identifiers of animals or orders were given: the first command that
+    /// Returns the outcome when all identifiers of animals, orders or notes were given: the first command that
     /// needs one is refused.
     pub(super) fn refuse_without_identifiers(&self) -> ExecutionOutcome {
         let index = self.commands.iter().position(needs_identifier);
@@ -86,5 +86,6 @@ impl Execution {
 }
 
 fn needs_identifier(command: &Command) -> bool {
-    command.subject() == Subject::New || matches!(command, Command::PlaceOrder(_))
+    let is_addition = matches!(command, Command::PlaceOrder(_) | Command::AddNote { .. });
+    command.subject() == Subject::New || is_addition
 }

@@ -7,7 +7,10 @@ use std::{
 
 use petstore_domain::{
     IdempotentRequest, PetId,
-    store_area::{Category, Command, OrderId, OrderStatus, Resource, Subject, UniqueValueOwner},
+    store_area::{
+        Category, Command, NoteId, OrderId, OrderStatus, PetNote, Resource, Subject,
+        UniqueValueOwner,
+    },
 };
 use petstore_store::{
     columns::Value,
@@ -20,19 +23,22 @@ use tokio_postgres::Row;
 use crate::requests;
 
 /// The statement for the rows that commands need. It returns one row for each command, in the order of the commands:
-/// its order, its animal or the animal of its order, the order that holds this animal, its category, new
+/// its order, its animal or the animal of its order, the order that holds this animal, its category, its note, new
 /// identifiers unless the request is remembered, as in `RECALL_ALL`, and whether a request that may be
-/// repeated added the animal. Because it is one statement, it sees the state of one moment.
+/// repeated added the animal, and the number of notes on it if it gets one. Because it is one statement, it sees the state of one moment.
 pub(super) static READ_SUBJECTS: LazyLock<String> = LazyLock::new(|| {
-    let [pets, withdrawn_pets, orders, categories] = Table::ALL.map(Table::selected_columns);
+    let [pets, withdrawn_pets, orders, categories, notes] = Table::ALL.map(Table::selected_columns);
     format!(
-        "SELECT own.*, pet.*, holder.*, category.*,
+        "SELECT own.*, pet.*, holder.*, category.*, note.*,
             CASE WHEN new_pet AND {IS_NEW} THEN nextval('pets_ids') END,
             CASE WHEN new_order AND {IS_NEW} THEN nextval('orders_ids') END,
-            EXISTS (SELECT FROM idempotency_keys WHERE idempotency_keys.pet_id = pet.id)
-        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::boolean[],
-            $6::bigint[], $7::text[], $8::bigint[]) WITH ORDINALITY AS subject (pet_id, order_id,
-            category_id, new_pet, new_order, lineage, key, caller, number)
+            EXISTS (SELECT FROM idempotency_keys WHERE idempotency_keys.pet_id = pet.id),
+            CASE WHEN new_note AND {IS_NEW} THEN nextval('notes_ids') END,
+            CASE WHEN new_note THEN (SELECT count(*) FROM notes WHERE notes.pet_id = pet.id) END
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[],
+            $6::boolean[], $7::boolean[], $8::bigint[], $9::text[], $10::bigint[]) WITH ORDINALITY
+            AS subject (pet_id, order_id, category_id, note_id, new_pet, new_order, new_note, lineage,
+            key, caller, number)
         LEFT JOIN (SELECT {orders} FROM orders) AS own ON own.id = subject.order_id
         LEFT JOIN LATERAL (
             SELECT {pets} FROM pets WHERE id = coalesce(own.pet_id, subject.pet_id)
@@ -43,6 +49,7 @@ pub(super) static READ_SUBJECTS: LazyLock<String> = LazyLock::new(|| {
             ON holder.pet_id = pet.id AND holder.holds
         LEFT JOIN (SELECT {categories} FROM categories) AS category
             ON category.id = subject.category_id
+        LEFT JOIN (SELECT {notes} FROM notes) AS note ON note.id = subject.note_id
         ORDER BY number"
     )
 });
@@ -55,9 +62,12 @@ const OWN_ORDER_COLUMN: usize = 0;
 const PET_COLUMN: usize = OWN_ORDER_COLUMN + ORDER_WIDTH;
 const HOLDER_COLUMN: usize = PET_COLUMN + PET_WIDTH;
 const CATEGORY_COLUMN: usize = HOLDER_COLUMN + ORDER_WIDTH;
-const NEW_PET_COLUMN: usize = CATEGORY_COLUMN + Category::COLUMNS.len();
+const NOTE_COLUMN: usize = CATEGORY_COLUMN + Category::COLUMNS.len();
+const NEW_PET_COLUMN: usize = NOTE_COLUMN + PetNote::COLUMNS.len();
 const NEW_ORDER_COLUMN: usize = NEW_PET_COLUMN + 1;
 const ADDED_BY_REQUEST_COLUMN: usize = NEW_PET_COLUMN + 2;
+const NEW_NOTE_COLUMN: usize = NEW_PET_COLUMN + 3;
+const NOTE_COUNT_COLUMN: usize = NEW_PET_COLUMN + 4;
 
 /// Returns the parameters of [`READ_SUBJECTS`] for a command of this request.
 pub(super) fn parameters<'v>(
@@ -65,27 +75,32 @@ pub(super) fn parameters<'v>(
     request: Option<&'v IdempotentRequest>,
 ) -> Vec<Value<'v>> {
     let subject = command.subject();
-    let [pet, order, category] = match subject {
-        Subject::New | Subject::Nothing => [Value::Null; 3],
-        Subject::Pet(id) => [Value::Integer(id.get()), Value::Null, Value::Null],
-        Subject::Order(id) => [Value::Null, Value::Integer(id.get()), Value::Null],
-        Subject::Category(id) => [Value::Null, Value::Null, Value::Integer(id)],
-    };
-    let new_pet = Value::Boolean(subject == Subject::New);
-    let new_order = Value::Boolean(matches!(command, Command::PlaceOrder(_)));
-    [pet, order, category, new_pet, new_order]
-        .into_iter()
+    let mut ids = [Value::Null; 4];
+    match subject {
+        Subject::New | Subject::Nothing => {}
+        Subject::Pet(id) => ids[0] = Value::Integer(id.get()),
+        Subject::Order(id) => ids[1] = Value::Integer(id.get()),
+        Subject::Category(id) => ids[2] = Value::Integer(id),
+        Subject::Note(id) => ids[3] = Value::Integer(id.get()),
+    }
+    let additions = [
+        subject == Subject::New,
+        matches!(command, Command::PlaceOrder(_)),
+        matches!(command, Command::AddNote { .. }),
+    ];
+    ids.into_iter()
+        .chain(additions.map(Value::Boolean))
         .chain(requests::identity(request))
         .collect()
 }
 
 /// Returns the parameters of [`READ_SUBJECTS`] for an animal.
 pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
-    let new_pet = Value::Boolean(false);
-    let new_order = Value::Boolean(false);
     let pet = Value::Integer(id.get());
-    [pet, Value::Null, Value::Null, new_pet, new_order]
+    let additions = [Value::Boolean(false); 3];
+    [pet, Value::Null, Value::Null, Value::Null]
         .into_iter()
+        .chain(additions)
         .chain(requests::identity(None))
         .collect()
 }
@@ -105,6 +120,7 @@ pub(super) struct CommandSubjects {
     pet: Option<PetId>,
     order: Option<OrderId>,
     category: Option<i64>,
+    note: Option<NoteId>,
     pub(super) new_ids: NewIds,
 }
 
@@ -122,15 +138,23 @@ impl GroupState {
         if let Some(category) = Category::find(row, CATEGORY_COLUMN)? {
             self.state.add(category);
         }
+        if let Some(note) = PetNote::find(row, NOTE_COLUMN)? {
+            subjects.note = Some(note.id);
+            self.state.add(note);
+        }
         if let Subject::Category(id) = command.subject() {
             subjects.category = Some(id);
         }
 
         let new_pet: Option<i64> = row.try_get(NEW_PET_COLUMN)?;
         let new_order: Option<i64> = row.try_get(NEW_ORDER_COLUMN)?;
+        let new_note: Option<i64> = row.try_get(NEW_NOTE_COLUMN)?;
+        let note_count: Option<i64> = row.try_get(NOTE_COUNT_COLUMN)?;
         subjects.new_ids = NewIds {
             pet: new_pet.and_then(PetId::new),
             order: new_order.and_then(OrderId::new),
+            note: new_note.and_then(NoteId::new),
+            note_count: note_count.unwrap_or_default(),
         };
         Ok(subjects)
     }
@@ -177,6 +201,9 @@ impl GroupState {
             if let Some(id) = command.order {
                 add_present(&mut present, self.state.orders.get(&id));
             }
+            if let Some(id) = command.note {
+                add_present(&mut present, self.state.notes.get(&id));
+            }
             if command.category.is_some() {
                 // Categories with the same label are there, too.
                 for category in self.state.categories.values() {
@@ -192,6 +219,7 @@ impl GroupState {
         keep_versions(&mut self.state.pets, changed.pets);
         keep_versions(&mut self.state.orders, changed.orders);
         keep_versions(&mut self.state.categories, changed.categories);
+        keep_versions(&mut self.state.notes, changed.notes);
         keep_versions(&mut self.state.owners, changed.owners);
     }
 }

@@ -83,6 +83,12 @@ pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrit
             .into_values()
             .filter_map(|category| RowWrite::new(category, must_stay)),
     );
+    writes.extend(
+        state
+            .notes
+            .into_values()
+            .filter_map(|note| RowWrite::new(note, must_stay)),
+    );
     writes
 }
 

@@ -141,7 +141,9 @@ pub(crate) fn select_all(table: Table) -> String {
         Table::WithdrawnPets => {
             format!("SELECT {columns}, NULL::bigint FROM withdrawn_pets ORDER BY id")
         }
-        Table::Orders | Table::Categories => format!("SELECT {columns} FROM {table} ORDER BY id"),
+        Table::Orders | Table::Categories | Table::Notes => {
+            format!("SELECT {columns} FROM {table} ORDER BY id")
+        }
     }
 }
 

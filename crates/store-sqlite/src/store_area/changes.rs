@@ -12,7 +12,7 @@ use rusqlite::params_from_iter;
 use super::super::requests;
 use crate::connection::Connection;
 
-static INSERT: LazyLock<[String; 4]> = LazyLock::new(|| {
+static INSERT: LazyLock<[String; 5]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let columns = table.columns();
         let parameters = vec!["?"; columns.len()].join(", ");
@@ -38,21 +38,16 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
             requests::keep_responses(connection, pet.id)?;
         }
         write_photos(connection, before.as_ref(), after.as_ref())?;
-        match (before, after) {
-            (Some(before), Some(after))
-                if Table::from_resource(before) == Table::from_resource(after) =>
-            {
-                update(connection, before, after)?;
-            }
-            (before, after) => {
-                if let Some(before) = before {
-                    delete(connection, before)?;
-                }
-                if let Some(after) = after {
-                    insert(connection, after)?;
-                }
-            }
+        // SQLite overwrites the former text of a note with zeros.
+        let has_private_text = matches!(before, Some(Resource::Note(_)));
+        if has_private_text {
+            connection.pragma_update(None, "secure_delete", true)?;
         }
+        let result = write_rows(connection, before.as_ref(), after.as_ref());
+        if has_private_text {
+            connection.pragma_update(None, "secure_delete", false)?;
+        }
+        result?;
     }
     if let Some(order) = decision.releases {
         expect_one(
@@ -60,6 +55,26 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
                 .prepare_cached(RELEASE_PET)?
                 .execute([order.get()])?,
         )?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of a change.
+fn write_rows(
+    connection: &Connection,
+    before: Option<&Resource>,
+    after: Option<&Resource>,
+) -> rusqlite::Result<()> {
+    if let (Some(before), Some(after)) = (before, after)
+        && Table::from_resource(before) == Table::from_resource(after)
+    {
+        return update(connection, before, after);
+    }
+    if let Some(before) = before {
+        delete(connection, before)?;
+    }
+    if let Some(after) = after {
+        insert(connection, after)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use petstore_domain::{
     PetId, PetStatus, WriteContext,
     clock::truncate_to_milliseconds,
-    store_area::{Command, OrderId, OrderStatus, Subject},
+    store_area::{Command, NoteId, OrderId, OrderStatus, Subject},
 };
 use petstore_store::{
     ExecutionOutcome, ExecutionRenderer,
@@ -16,6 +16,8 @@ use super::{
 };
 use crate::connection::Connection;
 
+const LAST_NOTE: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'notes'";
+const COUNT_NOTES: &str = "SELECT count(*) FROM notes WHERE pet_id = ?1";
 const LAST_PET: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pets'";
 
 /// Carries out the commands of a request, like [`petstore_store::StoreArea::execute`]. Writes nothing before
@@ -137,13 +139,8 @@ fn read(
         Subject::Nothing => {}
         Subject::Pet(id) => read_pet(connection, id, state)?,
         Subject::Order(id) => read_order(connection, id, state)?,
-        Subject::Category(id) => {
-            if !state.categories.contains_key(&id)
-                && let Some(category) = rows::get_category(connection, id)?
-            {
-                state.add(category);
-            }
-        }
+        Subject::Category(id) => read_category(connection, id, state)?,
+        Subject::Note(id) => read_note(connection, id, state)?,
     }
     if let Some(label) = command.new_label() {
         state.add_namesakes(label, rows::first_categories(connection)?);
@@ -159,6 +156,10 @@ fn read(
         }
         new_ids.order = OrderId::new(last_id + 1);
     }
+    if let Command::AddNote { pet_id, .. } = command {
+        new_ids.note = NoteId::new(next_note(connection, state)?);
+        new_ids.note_count = count_notes(connection, *pet_id)?;
+    }
     Ok(new_ids)
 }
 
@@ -168,6 +169,43 @@ fn next_pet(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
         .prepare_cached(LAST_PET)?
         .query_row([], |row| row.get(0))?;
     if let Some((id, _)) = state.pets.last_key_value() {
+        last_id = last_id.max(id.get());
+    }
+    Ok(last_id + 1)
+}
+
+/// Reads a category.
+fn read_category(connection: &Connection, id: i64, state: &mut State) -> rusqlite::Result<()> {
+    if !state.categories.contains_key(&id)
+        && let Some(category) = rows::get_category(connection, id)?
+    {
+        state.add(category);
+    }
+    Ok(())
+}
+
+/// Reads a note.
+fn read_note(connection: &Connection, id: NoteId, state: &mut State) -> rusqlite::Result<()> {
+    if !state.notes.contains_key(&id)
+        && let Some(note) = rows::get_note(connection, id)?
+    {
+        state.add(note);
+    }
+    Ok(())
+}
+
+/// Counts the notes on an animal.
+fn count_notes(connection: &Connection, pet: PetId) -> rusqlite::Result<i64> {
+    let mut count = connection.prepare_cached(COUNT_NOTES)?;
+    count.query_row([pet.get()], |row| row.get(0))
+}
+
+/// Returns the identifier for the next note, after the notes of earlier commands.
+fn next_note(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
+    let mut last_id: i64 = connection
+        .prepare_cached(LAST_NOTE)?
+        .query_row([], |row| row.get(0))?;
+    if let Some((id, _)) = state.notes.last_key_value() {
         last_id = last_id.max(id.get());
     }
     Ok(last_id + 1)

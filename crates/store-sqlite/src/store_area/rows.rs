@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use petstore_domain::{
     PetId,
-    store_area::{Category, Order, OrderId, StorePet},
+    store_area::{Category, NoteId, Order, OrderId, PetNote, StorePet},
 };
 use petstore_store::{
     state::MAX_COMPARED_CATEGORIES,
@@ -14,7 +14,7 @@ use rusqlite::OptionalExtension;
 
 use crate::{connection::Connection, plans::SELECT};
 
-static GET: LazyLock<[String; 4]> = LazyLock::new(|| {
+static GET: LazyLock<[String; 5]> = LazyLock::new(|| {
     SELECT
         .each_ref()
         .map(|select| format!("{select} WHERE id = ?1"))
@@ -88,6 +88,13 @@ pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Resul
 pub(super) fn get_category(connection: &Connection, id: i64) -> rusqlite::Result<Option<Category>> {
     let mut get = connection.prepare_cached(&GET[Table::Categories as usize])?;
     get.query_row([id], |row| Category::read(row, 0)).optional()
+}
+
+/// Returns the note with this identifier.
+pub(super) fn get_note(connection: &Connection, id: NoteId) -> rusqlite::Result<Option<PetNote>> {
+    let mut get = connection.prepare_cached(&GET[Table::Notes as usize])?;
+    get.query_row([id.get()], |row| PetNote::read(row, 0))
+        .optional()
 }
 
 /// Returns the first categories, with whose labels a new one is compared.

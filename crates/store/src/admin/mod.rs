@@ -13,6 +13,7 @@ pub mod journal;
 mod journal_acts;
 pub(super) mod keys;
 pub(super) mod lists;
+mod notes;
 pub mod offers;
 mod pages;
 mod photos;
@@ -38,6 +39,7 @@ pub use self::{
     journal::Journal,
     keys::Keys,
     lists::Lists,
+    notes::Notes,
     offers::{Offers, Return},
     photos::PhotoFiles,
     profile::StoreProfile,

@@ -59,6 +59,11 @@ macro_rules! area_suite {
             the_animal_with_a_unique_value_is_found_without_the_search,
             texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value,
             values_of_a_field_that_gets_another_kind_are_not_mixed_up,
+            notes_are_added_corrected_and_deleted_for_good,
+            the_log_has_that_a_note_exists_and_no_text_of_it,
+            a_note_is_changed_by_its_author_or_a_manager_in_the_version_they_saw,
+            an_animal_has_at_most_500_notes_withdrawn_or_not,
+            a_walk_through_notes_gives_each_once,
             the_store_knows_which_files_photos_need,
             a_file_is_due_a_day_after_it_was_seen_without_a_photo,
             an_animal_off_the_website_is_in_no_list_count_or_search_of_the_public,
@@ -87,7 +92,7 @@ macro_rules! area_suite {
 }
 pub(crate) use crate::{
     area_commands::*, area_field_search::*, area_fields::*, area_listed::*, area_lists::*,
-    area_offers::*, area_orders::*, area_photos::*, area_requests::*, area_reverts::*,
-    area_words::*, times::*,
+    area_notes::*, area_offers::*, area_orders::*, area_photos::*, area_requests::*,
+    area_reverts::*, area_words::*, times::*,
 };
 pub(crate) use area_suite;

@@ -33,6 +33,10 @@ pub(crate) async fn expect_stored(store: &AnyStore, changes: &[Change]) {
                 let (found, _) = store.list_categories(None, Limit::default()).await.unwrap();
                 assert!(found.contains(after), "{found:?}");
             }
+            Resource::Note(after) => {
+                let found = store.get_note(after.id).await.unwrap();
+                assert_eq!(found.as_ref(), Some(after));
+            }
         }
     }
 }

@@ -20,7 +20,9 @@ use petstore_testing::{
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
-use crate::{area_fields, area_photos, postgres_cluster::fresh_url, retries, suite::count};
+use crate::{
+    area_fields, area_notes, area_photos, postgres_cluster::fresh_url, retries, suite::count,
+};
 
 /// Makes a test of every function over the databases of `$fresh`.
 macro_rules! over {
@@ -36,7 +38,7 @@ macro_rules! over {
                 given_ids_are_kept_and_the_next_one_is_higher,
                 an_id_that_is_taken_is_not_given_again,
                 keys_and_requests_are_copied_and_remain_valid,
-                orders_withdrawn_animals_and_categories_are_copied_as_they_are,
+                orders_withdrawn_animals_categories_and_notes_are_copied_as_they_are,
                 an_id_that_was_given_once_is_not_given_again_after_a_move,
                 a_database_is_empty_without_animals_keys_and_requests
             );
@@ -357,7 +359,7 @@ async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     );
 }
 
-async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: DatabaseUrl) {
+async fn orders_withdrawn_animals_categories_and_notes_are_copied_as_they_are(url: DatabaseUrl) {
     let store = open(&url).await;
     let mut ids = Vec::new();
     for animal in animals() {
@@ -409,11 +411,12 @@ async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: Dat
         },
     )
     .await;
+    area::change(&store, area_notes::note(ids[2], "n")).await;
     area::change(&store, area_fields::with_chip("1")).await;
     area::change(&store, area_photos::with_photo(ids[0], 1)).await;
     let all = |url: DatabaseUrl| blocking(move || resources(&mut *snapshot(&url)));
     let before = all(url.clone()).await;
-    assert_eq!(before.len(), 4 + 3 + 1);
+    assert_eq!(before.len(), 4 + 3 + 1 + 1);
     let (copy, _directory) = moved(url).await;
     assert_eq!(all(copy.clone()).await, before);
     area_fields::expect_taken_chip(&open(&copy).await).await;
@@ -433,6 +436,7 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
             load.continue_after(LastIds {
                 pet: 70,
                 order: 80,
+                note: 90,
                 ..LastIds::default()
             })
             .unwrap();
@@ -443,6 +447,7 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
     let (copy, _directory) = there_and_back(url).await;
     let next = create(&copy, new_pet("", 1, Available)).await.id;
     assert_eq!(next, id(71));
+    assert_eq!(area_notes::add_note(&copy, next, "n").await.id.get(), 91);
     assert_eq!(area::place(&copy, area::sell(next)).await.get(), 81);
 }
 

@@ -190,9 +190,10 @@ const UNIQUE_TEXTS: &str = include_str!("../../../store-postgres/migrations/0024
 const UNIQUE_VALUES_BEFORE: &str = "DROP VIEW shared_values; DELETE FROM unique_values; DROP INDEX unique_twins;
     ALTER TABLE unique_values DROP COLUMN twin; ALTER TABLE unique_values ADD PRIMARY KEY (field, key)";
 
-/// Takes back the step that lets animals be off the website.
-const WITHOUT_LISTED: &str =
-    "ALTER TABLE pets DROP COLUMN listed; ALTER TABLE withdrawn_pets DROP COLUMN listed";
+/// Takes back the steps that let animals be off the website and have notes.
+const WITHOUT_NEWEST_STEPS: &str =
+    "ALTER TABLE pets DROP COLUMN listed; ALTER TABLE withdrawn_pets DROP COLUMN listed;
+    DROP TABLE notes; DROP SEQUENCE notes_ids";
 
 #[tokio::test]
 async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
@@ -216,7 +217,7 @@ async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
         twins::BEFORE_OF_SPREADSHEET,
         "ALTER TABLE profile DROP COLUMN time_zone",
         spellings::BEFORE,
-        WITHOUT_LISTED,
+        WITHOUT_NEWEST_STEPS,
         "UPDATE petstore_schema SET version = 33",
     ];
     connect(&url)
@@ -262,7 +263,7 @@ async fn names_are_found_in_all_spellings_after_the_migration_and_after_a_step_b
     let hand = connect(&url).await;
     let before = [
         spellings::BEFORE,
-        WITHOUT_LISTED,
+        WITHOUT_NEWEST_STEPS,
         "UPDATE petstore_schema SET version = 35",
     ];
     hand.batch_execute(&before.join(";")).await.unwrap();

@@ -13,6 +13,7 @@ mod area_field_search;
 mod area_fields;
 mod area_listed;
 mod area_lists;
+mod area_notes;
 mod area_offers;
 mod area_orders;
 mod area_photos;

@@ -42,6 +42,7 @@ pub fn http_status(problem: Problem) -> StatusCode {
         | Problem::DuplicateValue
         | Problem::TooManyFields
         | Problem::TooManyPhotos
+        | Problem::TooManyNotes
         | Problem::IdempotencyInProgress => StatusCode::CONFLICT,
         Problem::PhotosOff => StatusCode::NOT_IMPLEMENTED,
         Problem::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use petstore_app::StoreOptions;
 use petstore_domain::{
-    ApiKey, Deployment, NewKey, PetId, Scope,
+    Actor, ApiKey, Deployment, NamedActor, NewKey, PetId, Scope, StaffId,
     store_area::{
-        Command, Contact, FieldKind, FieldValue, NewOrder, Note, OrderId, PetPatch, Reason,
-        Reference, RequestedValue, WithdrawalReason,
+        Command, Contact, FieldKind, FieldValue, NewOrder, Note, NoteText, OrderId, PetPatch,
+        Reason, Reference, RequestedValue, WithdrawalReason,
     },
 };
 use petstore_testing::{
@@ -62,6 +62,15 @@ async fn marked_street() -> Street {
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let id = PetId::new(street.add(&format!("Luna{step}"), &values).await).unwrap();
+        let note = Command::AddNote {
+            pet_id: id,
+            text: NoteText::new(mark("petnote")).unwrap(),
+            author: NamedActor {
+                actor: Actor::Staff(StaffId(1)),
+                name: Some(mark("author").into()),
+            },
+        };
+        change(&street.store, note).await;
         if ["reserve", "sell", "cancel"].contains(&step) {
             let order = NewOrder {
                 reference: Reference::new(mark("reference")),
@@ -311,7 +320,15 @@ async fn a_search_finds_nothing_private_and_an_age_only_days_of_birth_that_are_p
     street.make_private(&["mood", "born"]).await;
     let contact = mark("contact");
     for query in [
-        "zq7", "zq7mood", "zq7moody", "zq7chip", "zq7vet", "zq7shy", "zq7label", &contact,
+        "zq7",
+        "zq7mood",
+        "zq7moody",
+        "zq7chip",
+        "zq7vet",
+        "zq7shy",
+        "zq7label",
+        &contact,
+        "zq7petnote",
     ] {
         for path in [
             "/",
@@ -335,6 +352,8 @@ async fn a_search_finds_nothing_private_and_an_age_only_days_of_birth_that_are_p
         "zq7reference",
         "zq7ordernote",
         "zq7note",
+        "zq7petnote",
+        "zq7author",
         "2026-11-30",
     ] {
         assert_eq!(found(&format!("q={query}")).await, [0; 0], "{query}");

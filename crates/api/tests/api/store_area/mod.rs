@@ -13,6 +13,7 @@ mod fields;
 mod inventory;
 mod listed;
 mod logo;
+mod notes;
 mod nul;
 mod orders;
 mod patch_pet;

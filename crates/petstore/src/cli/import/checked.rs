@@ -17,13 +17,15 @@ use super::{
     fields::{IN_CATALOGUE, ImportedFields},
     profile::logo_of,
 };
+use crate::cli::output::counted;
 
 /// The result of validating a file.
 pub(super) struct Checked {
     pub(super) valid: u64,
-    /// How many of the valid rows are orders, and how many categories.
+    /// How many of the valid rows are orders, categories and notes.
     pub(super) orders: u64,
     pub(super) categories: u64,
+    pub(super) notes: u64,
     /// The number of profiles, which is 0 or 1.
     pub(super) profiles: u64,
     /// How many photos were ignored.
@@ -56,6 +58,7 @@ impl Checked {
             valid: 0,
             orders: 0,
             categories: 0,
+            notes: 0,
             profiles: 0,
             photos: 0,
             is_connected: false,
@@ -104,6 +107,7 @@ impl Checked {
             (Some(IN_CATALOGUE), Row::Resource(Resource::Category(_), _)) => {
                 "a category in the database"
             }
+            (Some(IN_CATALOGUE), Row::Resource(Resource::Note(_), _)) => "a note in the database",
             (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
             (Some(_), _) => {
                 let reason = format!("{id} is the id of an earlier row; each id must occur once");
@@ -119,11 +123,27 @@ impl Checked {
         match row {
             Row::Resource(Resource::Order(_), _) => self.orders += 1,
             Row::Resource(Resource::Category(_), _) => self.categories += 1,
+            Row::Resource(Resource::Note(_), _) => self.notes += 1,
             Row::Resource(Resource::Pet(_), photos) => self.photos += photos,
             Row::Profile(..) => self.profiles += 1,
             Row::Pet { pet, .. } => self.count_category(pet.category_id),
             Row::Field(_) => {}
         }
+    }
+
+    /// Returns how many valid rows there are of each kind, such as `4 animals`.
+    pub(super) fn describe_rows(&self) -> String {
+        let field_count = self.fields.count();
+        let others = self.orders + self.categories + self.notes + self.profiles + field_count;
+        let animals = counted(self.valid - others, "animal");
+        if others == 0 {
+            return animals;
+        }
+        let orders = counted(self.orders, "order");
+        let categories = counted(self.categories, "category");
+        let notes = counted(self.notes, "note");
+        let fields = counted(field_count, "field");
+        format!("{animals}, {orders}, {categories}, {notes} and {fields}")
     }
 
     fn count_category(&mut self, id: i64) {
@@ -166,7 +186,7 @@ impl Checked {
 
 /// What an import must know about a database.
 pub(super) struct Taken {
-    /// Its unique values, and with `--keep-ids`, the ids of its animals, orders and categories.
+    /// Its unique values, and with `--keep-ids`, the ids of its animals, orders, categories and notes.
     pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
     pub(super) csv: CsvOptions,

@@ -30,7 +30,7 @@ impl UsedCategories {
         match resource {
             Resource::Pet(pet) => self.add_pet(pet),
             Resource::Category(category) => self.highest = self.highest.max(category.id),
-            Resource::Order(_) => {}
+            Resource::Order(_) | Resource::Note(_) => {}
         }
     }
 

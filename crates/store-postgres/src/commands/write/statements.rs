@@ -1,4 +1,4 @@
-//! The texts of the statements for rows of animals, orders and categories.
+//! The texts of the statements for rows of animals, orders, categories and notes.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ pub(super) struct Statements {
     pub(super) lock: String,
 }
 
-static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(Statements::new));
+static STATEMENTS: LazyLock<[Statements; 5]> = LazyLock::new(|| Table::ALL.map(Statements::new));
 
 /// Returns the statements for the table of a resource.
 pub(super) fn statements_of(resource: &Resource) -> &'static Statements {
@@ -41,7 +41,7 @@ impl Statements {
         let is_unchanged = has_version_read(table);
         let holds_as_before = match table {
             Table::Orders => " AND orders.holds = held",
-            Table::Pets | Table::WithdrawnPets | Table::Categories => "",
+            Table::Pets | Table::WithdrawnPets | Table::Categories | Table::Notes => "",
         };
         let source = other_table(table);
         let is_unchanged_source = has_version_read(source);
@@ -85,7 +85,7 @@ fn other_table(table: Table) -> Table {
     match table {
         Table::Pets => Table::WithdrawnPets,
         Table::WithdrawnPets => Table::Pets,
-        Table::Orders | Table::Categories => table,
+        Table::Orders | Table::Categories | Table::Notes => table,
     }
 }
 

@@ -21,6 +21,9 @@ use super::{
 };
 use crate::errors::failing;
 
+/// The first note on the first animal: what is in the place of the parameters.
+const NOTE: &str = "1/notes/1";
+
 /// The keys of clients.
 struct Clients {
     administrator: String,
@@ -61,6 +64,8 @@ pub(super) async fn provoke(book: &mut Book) {
         store.add(name, "available").await;
     }
     store.reserve(1).await;
+    let note = json!({ "text": "Afraid of men" });
+    store.send("POST /pets/1/notes", &[], &note).await;
     let new = [("if-none-match", "*"), ("idempotency-key", "used")];
     store
         .send("PUT /categories/1", &new, json!({ "label": "Dogs" }))
@@ -79,6 +84,7 @@ pub(super) async fn provoke(book: &mut Book) {
     outages(book).await;
     too_many_fields(book).await;
     photos(book).await;
+    too_many_notes(book).await;
 }
 
 async fn clients(store: &Store) -> Clients {
@@ -136,6 +142,7 @@ fn valid(operation: &Operation, clients: &Clients) -> Spoiled {
         id: match operation.id {
             id if id.ends_with("Field") => "breed",
             "getPhoto" | "patchPhoto" | "deletePhoto" => clients.photo,
+            "getNote" | "patchNote" | "deleteNote" => NOTE,
             _ => "1",
         },
         query: "",
@@ -175,6 +182,7 @@ fn spoil(
     match (status, name) {
         ("401", "missing_api_key") => request.key.clear(),
         ("401", "invalid_api_key") => "pets_live_x".clone_into(&mut request.key),
+        ("403", "another_author") => return false,
         ("403", _) => {
             let lesser = match operation.value["x-scope"].as_str().unwrap() {
                 "store:read" => &clients.contract_reader,
@@ -194,6 +202,7 @@ fn spoil(
         // A category that does not exist is created.
         ("404", _) if operation.id == "putCategory" => request.id = "dogs",
         ("404", _) if operation.id.ends_with("Field") => request.id = "99",
+        ("404", _) if request.id == NOTE => request.id = "1/notes/99",
         ("404", _) if request.id == clients.photo => {
             request.id = "1/photos/0123456789abcdef0123456789abcdef";
         }
@@ -230,6 +239,7 @@ fn invalid_body(operation: &Operation) -> &'static str {
         "addStorePet" => r#"{"name": "Mia", "categoryId": 2, "fields": {"sex": "f"}}"#,
         "patchPet" => r#"{"name": null}"#,
         "patchPhoto" => r#"{"alt": ""}"#,
+        "addNote" | "patchNote" => r#"{"text": ""}"#,
         "patchProfile" => r#"{"colour": "green"}"#,
         "orderPhotos" => "[7]",
         "withdrawPet" => r#"{"reason": "sold"}"#,
@@ -320,11 +330,10 @@ async fn show_raw(
     operation: &Operation,
     rest: &str,
 ) {
-    let is_photo = operation.path.ends_with("{photoId}");
-    let id = if is_photo {
-        "1/photos/0123456789abcdef0123456789abcdef"
-    } else {
-        "1"
+    let id = match operation.path {
+        path if path.ends_with("{photoId}") => "1/photos/0123456789abcdef0123456789abcdef",
+        path if path.ends_with("{noteId}") => NOTE,
+        _ => "1",
     };
     let (method, target, key) = (operation.method, operation.target(id), &store.key);
     let fields = format!("authorization: Bearer {key}\r\nx-request-id: {REQUEST_ID}\r\n");
@@ -393,6 +402,25 @@ async fn too_many_fields(book: &mut Book) {
         ..Request::default()
     };
     book.show(&store.server, "putField 409 too_many_fields", request)
+        .await;
+}
+
+/// An animal that has as many notes as it can have.
+async fn too_many_notes(book: &mut Book) {
+    let store = Store::open().await;
+    store.add("Luna", "available").await;
+    for number in 0..500 {
+        let note = json!({ "text": number.to_string() });
+        let added = store.send("POST /pets/1/notes", &[], note).await;
+        assert_eq!(added.status, 201);
+    }
+    let request = Request {
+        key: &store.key,
+        id: "1",
+        body: "behaviour",
+        ..Request::default()
+    };
+    book.show(&store.server, "addNote 409 too_many_notes", request)
         .await;
 }
 

@@ -1,6 +1,8 @@
 //! The story of Luna, Frank and the others: what each operation does, and the states in which it is
 //! rejected.
 
+mod notes;
+
 use petstore_databases as databases;
 use petstore_domain::{
     Clock, NewPet, PetName, PetStatus, Scope,
@@ -77,6 +79,7 @@ pub(super) async fn tell(book: &mut Book) {
     shop.reverts().await;
     shop.at("2026-12-02T09:00:00Z");
     shop.webhooks().await;
+    shop.notes().await;
     shop.parameters().await;
     shop.not_modified().await;
     shop.act("deleteWebhook 204 empty", "1", "").await;
@@ -602,9 +605,14 @@ impl Shop<'_> {
             } else {
                 ""
             };
+            let id = if operation.id == "getNote" {
+                "1/notes/1"
+            } else {
+                "1"
+            };
             let first = Request {
                 key: &self.store.key,
-                id: "1",
+                id,
                 query,
                 ..Request::default()
             };
@@ -615,7 +623,7 @@ impl Shop<'_> {
             let fields = [("if-none-match", first.header("etag").unwrap())];
             let example = format!("{} 304 empty", operation.id);
             let again = Request {
-                id: "1",
+                id,
                 query,
                 fields: &fields,
                 ..Request::default()

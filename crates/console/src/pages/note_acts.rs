@@ -1,0 +1,180 @@
+//! The forms that add, correct and delete a note on an animal, and the page of a note.
+
+use petstore_domain::{
+    PetId,
+    store_area::{Command, FieldSet, NoteEdit, NoteId, NoteText, PetNote},
+};
+
+use super::{
+    animal,
+    notes::{TEXT, editor},
+    parts::missing_page,
+};
+use crate::{ask::Question, prelude::*, reply::Flash};
+
+/// Parses the text of a note.
+fn parse_text(typed_text: &str) -> Result<NoteText, String> {
+    if !markup::is_visible(typed_text) {
+        return Err(texts().note_missing.to_owned());
+    }
+    if typed_text.contains('\0') {
+        return Err(texts().not_in_text.to_owned());
+    }
+    // Browsers send CR LF, which counts as one character for people.
+    let text = typed_text.trim().replace("\r\n", "\n");
+    NoteText::new(text).ok_or_else(|| texts().too_long(texts().note, NoteText::MAX_LENGTH))
+}
+
+/// Adds a note on the animal in the path.
+pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut errors = Errors::default();
+    let text = errors.take(TEXT, parse_text(desk.visit.form.get(TEXT)));
+    let Some(text) = text else {
+        return animal::show(desk, &errors).await;
+    };
+    let Some(pet_id) = desk.id(PetId::new) else {
+        return Ok(missing_page(texts().no_pet));
+    };
+    let command = Command::AddNote {
+        pet_id,
+        text,
+        author: desk.session.actor(),
+    };
+    match desk.execute(vec![command]).await? {
+        Ok(_) => Ok(see_animal(pet_id, "note-added")),
+        Err(not_done) => animal::show(desk, &not_done.errors(&FieldSet::default())).await,
+    }
+}
+
+/// Redirects to the page of an animal, with a message.
+fn see_animal(pet: PetId, message_code: &str) -> Reply {
+    Reply::See(
+        format!("/animals/{pet}"),
+        Some(Flash::new(message_code, pet.get())),
+    )
+}
+
+/// Shows the page of the note in the path, with what is wrong about a change of the note.
+pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let Some(note) = load(desk).await? else {
+        return Ok(missing_page(texts().no_note));
+    };
+    let pet = desk.store().get_store_pet(note.pet_id).await?;
+    let pet_name = pet.map_or(String::new(), |pet| markup::plain_name(pet.name.as_str()));
+    let title = texts().note_on(&pet_name);
+    let content = html! {
+        (errors.summary())
+        h1 { (title) }
+        p { a href={ "/animals/" (note.pet_id) } { (texts().show_animal(&pet_name)) } }
+        section.card.stack {
+            ol.history { li { (entry_without_link(desk, &note)) } }
+            @if editor(desk).may_change(&note) { (forms_of(desk, &note, errors)) }
+            @else { p { (texts().not_your_note) } }
+        }
+    };
+    Ok(Page::new(title, content)
+        .with_error_status_if(!errors.is_empty())
+        .into())
+}
+
+/// Shows the text of a note, who wrote it and when.
+fn entry_without_link(desk: &Desk<'_>, note: &PetNote) -> Markup {
+    html! {
+        div { (markup::lines(note.text.as_str())) }
+        div.hint {
+            (wording::actor(&note.author)) ", " (markup::time(note.created_at, desk.visit.now))
+        }
+    }
+}
+
+/// Shows the form that corrects a note, and the one that deletes it.
+fn forms_of(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
+    let form = &desk.visit.form;
+    let mut input = Input::from_form(TEXT, texts().note, form, errors).make_multiline();
+    if form.raw(TEXT).is_empty() && errors.is_empty() {
+        input.value = note.text.as_str();
+    }
+    let path = format!("/animals/notes/{}", note.id);
+    html! {
+        form.fields method="post" action=(path) {
+            (desk.key("correct"))
+            input type="hidden" name="version" value=(note.version);
+            (input.show())
+            div { button.main { (texts().save) } }
+        }
+        form method="post" action={ (path) "/delete" } {
+            (desk.key("delete"))
+            input type="hidden" name="version" value=(note.version);
+            button.danger { (texts().delete_note) }
+        }
+    }
+}
+
+/// Corrects the note in the path.
+pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut errors = Errors::default();
+    let text = errors.take(TEXT, parse_text(desk.visit.form.get(TEXT)));
+    let Some(text) = text else {
+        return show(desk, &errors).await;
+    };
+    let Some(note) = load(desk).await? else {
+        return Ok(missing_page(texts().no_note));
+    };
+    let command = Command::PatchNote {
+        edit: edit(desk, &note),
+        text: Some(text),
+    };
+    change(desk, &note, command, "note-changed").await
+}
+
+/// Deletes the note in the path, after a question, because a text that is gone cannot come back.
+pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Some(note) = load(desk).await? else {
+        return Ok(missing_page(texts().no_note));
+    };
+    if !editor(desk).may_change(&note) {
+        return show(desk, &Errors::from_text(texts().not_your_note)).await;
+    }
+    let question = Question {
+        title: texts().delete_note_question.to_owned(),
+        effects: vec![texts().delete_note_effect.to_owned()],
+        yes: texts().delete_note,
+        back: &format!("/animals/{}", note.pet_id),
+    };
+    if let Some(question_page) = question.ask(desk, &entry_without_link(desk, &note)) {
+        return Ok(question_page);
+    }
+    let command = Command::DeleteNote(edit(desk, &note));
+    change(desk, &note, command, "note-deleted").await
+}
+
+/// Returns the note in the path.
+async fn load(desk: &Desk<'_>) -> Result<Option<PetNote>, ApiError> {
+    match desk.id(NoteId::new) {
+        Some(id) => Ok(desk.store().get_note(id).await?),
+        None => Ok(None),
+    }
+}
+
+/// Returns the change of a note by the member, in the version that the form showed.
+fn edit(desk: &Desk<'_>, note: &PetNote) -> NoteEdit {
+    NoteEdit {
+        id: note.id,
+        pet_id: note.pet_id,
+        editor: editor(desk),
+        preconditions: desk.preconditions(),
+    }
+}
+
+/// Carries out a change of a note, and redirects to the page of its animal.
+async fn change(
+    desk: &Desk<'_>,
+    note: &PetNote,
+    command: Command,
+    message_code: &str,
+) -> Result<Reply, ApiError> {
+    match desk.execute(vec![command]).await? {
+        Ok(_) => Ok(see_animal(note.pet_id, message_code)),
+        Err(not_done) => show(desk, &not_done.errors(&FieldSet::default())).await,
+    }
+}

@@ -1,0 +1,89 @@
+//! The rules for notes: which changes follow from a command about a note.
+
+use jiff::Timestamp;
+
+use super::{
+    Change, ChangeType, Decision, NoteEdit, NoteText, PetNote, PresentState, Refusal, Resource,
+    rules::{NO_PET, require_preconditions, require_subject},
+};
+use crate::{NamedActor, PetId};
+
+const NO_NOTE: &str = "The animal has no note with this id.";
+
+/// Decides how a note is added. An animal that has left the catalogue can get notes, too: people call afterwards.
+pub(super) fn add_note(
+    pet_id: PetId,
+    text: &NoteText,
+    author: &NamedActor,
+    present: &PresentState,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    require_subject(present.pet.as_ref(), NO_PET)?;
+    if present.note_count >= PetNote::MAX_COUNT {
+        return Err(Refusal::TooManyNotes);
+    }
+    let id = present.next_note.ok_or(Refusal::NoIdentifierLeft)?;
+    let note = PetNote {
+        id,
+        pet_id,
+        author: author.clone(),
+        created_at: now,
+        updated_at: now,
+        version: 1,
+        text: text.clone(),
+    };
+    Ok(Decision::new(ChangeType::NoteAdded, None, note))
+}
+
+/// Decides how the text of a note is corrected.
+pub(super) fn patch_note(
+    edit: &NoteEdit,
+    text: Option<&NoteText>,
+    present: &PresentState,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let note = require_editable(edit, present)?;
+    let Some(new_text) = text.filter(|text| **text != note.text) else {
+        return Ok(Decision::without_change(note));
+    };
+    let after = PetNote {
+        text: new_text.clone(),
+        version: note.version + 1,
+        updated_at: now,
+        ..note.clone()
+    };
+    Ok(Decision::new(ChangeType::NoteChanged, Some(note), after))
+}
+
+/// Decides how a note is deleted, for good.
+pub(super) fn delete_note(edit: &NoteEdit, present: &PresentState) -> Result<Decision, Refusal> {
+    let note = require_editable(edit, present)?;
+    let change = Change {
+        kind: ChangeType::NoteDeleted,
+        before: Some(Resource::Note(note.clone())),
+        after: None,
+    };
+    Ok(Decision {
+        changes: vec![change],
+        releases: None,
+        result: None,
+        photo: None,
+    })
+}
+
+/// Returns the note of an edit, if the editor may change it and knows its version.
+fn require_editable<'p>(
+    edit: &NoteEdit,
+    present: &'p PresentState,
+) -> Result<&'p PetNote, Refusal> {
+    let note = present
+        .note
+        .as_ref()
+        .filter(|note| note.pet_id == edit.pet_id);
+    let note = require_subject(note, NO_NOTE)?;
+    if !edit.editor.may_change(note) {
+        return Err(Refusal::NoteOfAnotherAuthor);
+    }
+    require_preconditions(&edit.preconditions, Some(note))?;
+    Ok(note)
+}

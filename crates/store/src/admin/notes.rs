@@ -1,0 +1,87 @@
+//! The notes on animals.
+
+use std::sync::LazyLock;
+
+use futures_util::FutureExt;
+use petstore_domain::{
+    Limit, PetId,
+    store_area::{NoteId, PetNote},
+};
+
+use super::{
+    Database, Sql,
+    pages::{read_all, rows_to_read},
+    promise,
+};
+use crate::{
+    StoreError,
+    tables::{Record, Table},
+};
+
+static LIST: LazyLock<String> = LazyLock::new(|| {
+    let columns = Table::Notes.selected_columns();
+    format!("SELECT {columns} FROM notes WHERE pet_id = $1 AND id > $2 ORDER BY id LIMIT $3")
+});
+static GET: LazyLock<String> = LazyLock::new(|| {
+    let columns = Table::Notes.selected_columns();
+    format!("SELECT {columns} FROM notes WHERE id = $1")
+});
+
+/// The maximum number of notes that are read at once. Requests at the same moment, or an import, can have added more than
+/// [`PetNote::MAX_COUNT`].
+const MAX_READ: i64 = 2 * PetNote::MAX_COUNT;
+
+promise! {
+/// Reads the notes on animals.
+Notes {
+    /// Reads a page of the notes on an animal with a higher identifier than `after`, the oldest first. Returns the last
+    /// identifier if more follow.
+    async fn list_notes(
+        &self,
+        pet: PetId,
+        after: Option<NoteId>,
+        limit: Limit,
+    ) -> (Vec<PetNote>, Option<NoteId>) {
+        let page = NotePage { pet, after, most: rows_to_read(limit) };
+        let notes = self.read(page, |connection, page| read_notes(connection, *page).boxed());
+        Ok(limit.page(notes.await?, |note| note.id))
+    }
+
+    /// Reads all notes on an animal, the oldest first.
+    async fn all_notes(&self, pet: PetId) -> Vec<PetNote> {
+        let page = NotePage { pet, after: None, most: MAX_READ };
+        self.read(page, |connection, page| read_notes(connection, *page).boxed()).await
+    }
+
+    /// Reads the note with this identifier.
+    async fn get_note(&self, id: NoteId) -> Option<PetNote> {
+        self.read(id, |connection, id| get_note(connection, *id).boxed()).await
+    }
+}
+}
+
+/// A part of the notes on an animal.
+#[derive(Debug, Clone, Copy)]
+struct NotePage {
+    pet: PetId,
+    /// The note before the page.
+    after: Option<NoteId>,
+    /// The maximum number of notes.
+    most: i64,
+}
+
+async fn read_notes<S: Sql>(
+    connection: &mut S,
+    NotePage { pet, after, most }: NotePage,
+) -> Result<Vec<PetNote>, S::Error> {
+    let after_id = after.map_or(0, NoteId::get);
+    read_all(connection, &LIST, &[&pet.get(), &after_id, &most], |row| {
+        PetNote::read(row, 0)
+    })
+    .await
+}
+
+async fn get_note<S: Sql>(connection: &mut S, id: NoteId) -> Result<Option<PetNote>, S::Error> {
+    let row = connection.row(&GET, &[&id.get()]).await?;
+    row.map(|row| PetNote::read(&row, 0)).transpose()
+}
