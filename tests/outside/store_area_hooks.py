@@ -384,7 +384,7 @@ def use_valid_members(field):
 def use_valid_profile(case):
     """Texts that a reader can see, URLs that have a host, and the present version."""
     case.headers["If-Match"] = send("GET", "/store/profile")[1]["ETag"]
-    use_visible_texts(case.body, ("name", "address", "hours", "about"))
+    use_visible_texts(case.body, ("name", "address", "hours", "about", "contract"))
     if not (case.body.get("email") or "").isascii():
         case.body["email"] = "hello@shelter.example"
     if case.body.get("contactPage"):

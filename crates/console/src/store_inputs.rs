@@ -4,9 +4,9 @@
 use maud::{Markup, html};
 use petstore_app::{Contact, Source, StoreFacts};
 use petstore_domain::store_area::{
-    About, Address, Colour, ContactPage, Currency, EmailAddress, Language, Link, LinkLabel,
-    LinkUrl, Links, Patch, Profile, ProfilePatch, StoreKind, StoreName, StoreTimeZone,
-    TelephoneNumber,
+    About, Address, Colour, ContactPage, ContractText, Currency, EmailAddress, Language, Link,
+    LinkLabel, LinkUrl, Links, Patch, Profile, ProfilePatch, StoreKind, StoreName, StoreTimeZone,
+    TelephoneNumber, unknown_placeholder,
 };
 use petstore_languages::{console::Texts, console_texts as texts, name_of, window_texts};
 
@@ -72,6 +72,9 @@ groups! {
         address "address" member_address "textarea": |text| Address::new(text.to_owned());
         hours "hours" member_hours "textarea": |text| Address::new(text.to_owned());
     }
+    PAPER_INPUTS {
+        contract "contract" member_contract "textarea": |text| ContractText::new(text.to_owned());
+    }
     PAGE_INPUTS {
         language "language" member_language "select": |text| text.parse().ok();
         time_zone "timeZone" member_time_zone "zone": StoreTimeZone::from_name;
@@ -112,6 +115,17 @@ impl StoreInput {
     fn label(&self) -> &'static str {
         let [label, _, _] = (self.texts)(texts());
         label
+    }
+
+    /// Returns the message about a text that is not a value of the member.
+    fn problem_of(&self, text: &str) -> String {
+        if self.name == "contract"
+            && let Some(name) = unknown_placeholder(text)
+        {
+            return texts().unknown_placeholder(&markup::readable(&name, SHORT_LENGTH));
+        }
+        let [_, _, message] = (self.texts)(texts());
+        message.to_owned()
     }
 
     /// Returns the values and labels of a choice.
@@ -293,8 +307,7 @@ pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
         // Browsers send CR LF, which counts as one character for people.
         let text = typed_text.trim().replace("\r\n", "\n");
         if (input.parse)(&text, &mut patch).is_err() {
-            let [_, _, message] = (input.texts)(texts());
-            errors.add(id, message);
+            errors.add(id, input.problem_of(&text));
         }
     }
 

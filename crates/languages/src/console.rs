@@ -186,6 +186,11 @@ texts! {
     print;
     signature;
     signature_of_store;
+    /// The heading of the contract on the paper of an order, and the labels of the lines that the customer fills in.
+    contract_heading;
+    contract_name;
+    contract_address;
+    unknown_placeholder(name: &str) -> String;
     shown_here;
     only_first;
 
@@ -894,6 +899,7 @@ texts! {
     who_you_are;
     how_to_reach_you;
     pages_heading;
+    paper_heading;
     links;
     links_hint;
     more_links;
@@ -909,6 +915,7 @@ texts! {
     member_name: [&'static str; 3];
     member_kind: [&'static str; 3];
     member_about: [&'static str; 3];
+    member_contract: [&'static str; 3];
     member_email: [&'static str; 3];
     member_telephone: [&'static str; 3];
     member_contact_page: [&'static str; 3];

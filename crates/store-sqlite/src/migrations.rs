@@ -51,10 +51,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0039_spellings.sql"),
     include_str!("../migrations/0040_listed.sql"),
     include_str!("../migrations/0041_notes.sql"),
+    include_str!("../migrations/0042_contract.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 41;
+const SCHEMA_VERSION: u32 = 42;
 
 /// The mark of a petstore database in the header of the file ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

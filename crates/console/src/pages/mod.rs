@@ -21,6 +21,7 @@ mod cells;
 mod column_meanings;
 mod commands;
 mod conflict;
+mod contract;
 mod differences;
 mod edit;
 mod field_effects;

@@ -7,7 +7,7 @@ use petstore_domain::store_area::{
 use petstore_languages::look::{Animal, Drawings};
 
 use super::{
-    order_forms,
+    contract, order_forms,
     order_rows::{OrderRow, call, form_of, load_orders, load_rows},
     parts::{animal_card, live_content, missing_page},
     values,
@@ -30,6 +30,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         Some(pet) => Some(animal_section(desk, pet).await?),
         None => None,
     };
+    let paper = contract::on_paper(desk, &order, pet.as_ref()).await?;
     let title = texts().title_of_order(order.id.get());
     let content = html! {
         div.head {
@@ -48,9 +49,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (order_forms::show(desk, &order, pet.as_ref(), errors))
             }
         }
-        @for label in [texts().signature, texts().signature_of_store] {
-            p.print { (label) (window_texts().colon) "______________________________" }
-        }
+        (paper)
     };
     let page = Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(order.pet_id.get()))

@@ -16,8 +16,8 @@ use crate::{
     prelude::*,
     staff,
     store_inputs::{
-        self, CONTACT_INPUTS, IDENTITY_INPUTS, LinkInputs, PAGE_INPUTS, StoreInput, form_of,
-        in_words,
+        self, CONTACT_INPUTS, IDENTITY_INPUTS, LinkInputs, PAGE_INPUTS, PAPER_INPUTS, StoreInput,
+        form_of, in_words,
     },
 };
 
@@ -45,6 +45,7 @@ async fn page(
     let no_links = html! {};
     let identity = inputs(IDENTITY_INPUTS, form, errors, &facts);
     let contact = inputs(CONTACT_INPUTS, form, errors, &facts);
+    let paper = inputs(PAPER_INPUTS, form, errors, &facts);
     let pages = inputs(PAGE_INPUTS, form, errors, &facts);
     let content = html! {
         div.columns.wide {
@@ -53,6 +54,7 @@ async fn page(
                 (merge::hidden_fields(&form_of(profile)))
                 (group(texts().who_you_are, &identity, &no_links))
                 (group(texts().how_to_reach_you, &contact, &links(form, errors)))
+                (group(texts().paper_heading, &paper, &no_links))
                 (group(texts().pages_heading, &pages, &no_links))
                 div.buttons { button.main { (texts().save) } }
             }

@@ -223,3 +223,96 @@ async fn hostile_texts_of_store_animals_and_orders_are_text_on_paper_in_every_la
         }
     }
 }
+
+/// A contract with two paragraphs and all placeholders.
+const CONTRACT: &str =
+    "{store} entrusts {animal} <to> the adopter.\r\n\r\nReturn {animal} to {store}.";
+
+/// Gives the store a contract, and returns the page with its form.
+async fn give_contract(shop: &Shop, kind: &str) -> Page {
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let path = "/settings/store";
+    let seen = manager.get(path).await;
+    let typed = [
+        ("store.name", "Paws & {animal}"),
+        ("store.kind", kind),
+        ("store.contract", CONTRACT),
+    ];
+    manager
+        .submit((&seen, path), path, &typed)
+        .await
+        .expect(303);
+    manager.get(path).await
+}
+
+#[tokio::test]
+async fn an_order_on_paper_has_the_contract_with_names_above_the_lines_for_signatures() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let reservation = [("do", "reserve"), ("until", "2026-12-24")];
+    clerk
+        .post("/animals/1/order", &reservation)
+        .await
+        .expect(303);
+    let without = clerk.get("/orders/1").await.expect(200);
+    assert!(!without.text.contains("print contract"), "{without:?}");
+    assert!(without.text.contains("Signature of the customer"));
+
+    let settings = give_contract(&shop, "shelter").await;
+    let hint = settings.between("id=\"store.contract-hint\">", "</div>");
+    assert!(
+        hint.contains("{animal}") && hint.contains("{store}"),
+        "{hint}"
+    );
+    let page = clerk.get("/orders/1").await.expect(200);
+    let contract = page.between("<section class=\"print contract\">", "</section>");
+    let paragraphs = "<p><bdi>Paws &amp; {animal} entrusts Luna &lt;to&gt; the adopter.</bdi></p>\
+        <p><bdi>Return Luna to Paws &amp; {animal}.</bdi></p>";
+    assert!(contract.contains(paragraphs), "{contract}");
+    assert!(
+        contract.starts_with("<h2>Adoption contract</h2>"),
+        "{contract}"
+    );
+    for label in ["Name", "Address"] {
+        let line = format!("<p class=\"entry\">{label}: ____");
+        assert!(contract.contains(&line), "{line}: {contract}");
+    }
+    let after = page.text.split("print contract").nth(1).unwrap();
+    assert!(after.contains("Signature of the adopter"), "{page:?}");
+    assert!(after.contains("Signature for the shelter"), "{page:?}");
+
+    // An order that is over has no contract.
+    let form = [("version", "1")];
+    clerk.post("/orders/1/cancel", &form).await.expect(303);
+    let page = clerk.get("/orders/1").await.expect(200);
+    assert!(!page.text.contains("entrusts"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_shop_prints_a_sales_contract_and_an_unknown_word_in_braces_is_named() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let sale = [("do", "sell")];
+    clerk.post("/animals/1/order", &sale).await.expect(303);
+    give_contract(&shop, "shop").await;
+    let page = clerk.get("/orders/1").await.expect(200);
+    assert!(page.text.contains("<h2>Sales contract</h2>"), "{page:?}");
+
+    let mut manager = shop.member("Ma", Role::Manager).await;
+    let path = "/settings/store";
+    let seen = manager.get(path).await;
+    let typed = [("store.contract", "{Animal} moves in")];
+    let refused = manager
+        .submit((&seen, path), path, &typed)
+        .await
+        .expect(422);
+    let message = refused.between("id=\"store.contract-error\">", "</p>");
+    assert!(message.contains("but not {Animal}"), "{message}");
+    let typed = "x".repeat(4_001);
+    let refused = manager
+        .submit((&seen, path), path, &[("store.contract", &typed)])
+        .await
+        .expect(422);
+    let message = refused.between("id=\"store.contract-error\">", "</p>");
+    assert!(message.contains("at most 4,000 characters"), "{message}");
+}

@@ -147,7 +147,8 @@ async fn each_wrong_value_is_named_at_its_input_and_nothing_that_was_typed_is_lo
     let mut manager = shop.member("Mo", Role::Manager).await;
     let seen = manager.get(PAGE).await;
     let long = "x".repeat(64 << 10);
-    let values: [(&str, &[&str]); 11] = [
+    let values: [(&str, &[&str]); 12] = [
+        ("store.contract", &["{name} moves in", "a } b", &long]),
         (
             "store.name",
             &["\u{200b}", "a\u{1}b", "\u{202e}\u{202e}", &long],

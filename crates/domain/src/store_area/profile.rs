@@ -5,8 +5,8 @@
 use url::Url;
 
 use super::{
-    Act, ActType, Currency, JournalSubject, Logo, NewLogo, Patch, Preconditions, StoreTimeZone,
-    SubjectKind, kind::is_visible,
+    Act, ActType, ContractText, Currency, JournalSubject, Logo, NewLogo, Patch, Preconditions,
+    StoreTimeZone, SubjectKind, kind::is_paragraph,
 };
 use crate::words::words;
 
@@ -207,6 +207,8 @@ profile! {
     kind "kind": StoreKind,
     /// The time zone of the days of the store.
     time_zone "timeZone": StoreTimeZone,
+    /// The text of the contract on the paper of an order, which is not public.
+    contract "contract": ContractText,
 }
 
 /// A change of the profile.
@@ -306,14 +308,6 @@ fn profile_act(changed_members: &[&str]) -> Act {
 /// Whether a text is one line of at most `max` characters, one of them visible, without control characters.
 fn is_line(text: &str, max: usize) -> bool {
     is_paragraph(text, max) && !text.contains(['\n', '\r'])
-}
-
-/// Whether a text has at most `max` characters, one of them visible, and no control characters except line breaks.
-fn is_paragraph(text: &str, max: usize) -> bool {
-    let has_control_character = text
-        .chars()
-        .any(|character| character.is_control() && !matches!(character, '\n' | '\r'));
-    text.chars().nth(max).is_none() && text.chars().any(is_visible) && !has_control_character
 }
 
 fn is_email_address(text: &str) -> bool {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client;
+mod contract_text;
 mod decide;
 mod decide_orders;
 mod decimal;

@@ -7,9 +7,9 @@ use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 use petstore_domain::{
     PetId, PetName, PetStatus,
     store_area::{
-        About, Address, Colour, Contact, ContactPage, Currency, Decimal, DisabledReason,
-        EmailAddress, FieldKind, FieldName, Language, LinkLabel, LinkUrl, NoteId, NoteText,
-        OrderId, OrderStatus, StoreKind, StoreName, StoreTimeZone, TelephoneNumber, Text,
+        About, Address, Colour, Contact, ContactPage, ContractText, Currency, Decimal,
+        DisabledReason, EmailAddress, FieldKind, FieldName, Language, LinkLabel, LinkUrl, NoteId,
+        NoteText, OrderId, OrderStatus, StoreKind, StoreName, StoreTimeZone, TelephoneNumber, Text,
         WithdrawalReason,
     },
 };
@@ -105,6 +105,7 @@ write_as_text!(
     Colour,
     StoreKind,
     StoreTimeZone,
+    ContractText,
     LinkLabel,
     LinkUrl,
 );

@@ -2,8 +2,8 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use petstore_domain::store_area::{
-    About, Address, Colour, ContactPage, Currency, EmailAddress, Link, LinkLabel, LinkUrl, Links,
-    Logo, Profile, ProfilePatch, StoreName, StoreTimeZone, TelephoneNumber,
+    About, Address, Colour, ContactPage, ContractText, Currency, EmailAddress, Link, LinkLabel,
+    LinkUrl, Links, Logo, Profile, ProfilePatch, StoreName, StoreTimeZone, TelephoneNumber,
 };
 use serde_json::{json, value::RawValue};
 
@@ -15,7 +15,7 @@ use super::{
 
 bodies! {
     ProfilePatch: name, language, currency, email, telephone, contact_page as contactPage, address,
-        hours, about, links, colour, kind, time_zone as timeZone;
+        hours, about, links, colour, kind, time_zone as timeZone, contract;
     Link: label, url;
 }
 
@@ -26,6 +26,7 @@ values! {
     ContactPage: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     Address: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     About: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    ContractText: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     Colour: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
     StoreTimeZone: Self::RULE, |value| Self::from_name(&super::string(value)?), text_keywords();
     LinkLabel: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
@@ -81,6 +82,7 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
 fn begin_whole_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = begin_stored_profile(out, profile);
     object.put("timeZone", &profile.time_zone);
+    object.put("contract", &profile.contract);
     object
 }
 
@@ -117,8 +119,8 @@ fn write_links(out: &mut Vec<u8>, links: &[Link]) {
     out.push(b']');
 }
 
-/// Returns the text of a profile in the database: a JSON object without the logo, the time zone and the version, which have
-/// columns of their own.
+/// Returns the text of a profile in the database: a JSON object without the logo, the time zone, the contract and the
+/// version, which have columns of their own.
 pub fn stored_profile_text(profile: &Profile) -> String {
     let mut out = Vec::new();
     begin_stored_profile(&mut out, profile).end();

@@ -177,6 +177,14 @@ pub(crate) static TEXTS: Texts = Texts {
     print: "Drucken",
     signature: "Unterschrift des Kunden",
     signature_of_store: "Unterschrift des Betriebs",
+    contract_heading: "Kaufvertrag",
+    contract_name: "Name",
+    contract_address: "Anschrift",
+    unknown_placeholder: |name| {
+        format!(
+            "Im Vertrag sind {{animal}} und {{store}} möglich, aber nicht {name}. Korrigieren Sie das oder entfernen Sie die Klammern."
+        )
+    },
     shown_here: "Auf dieser Seite:",
     only_first: "Angezeigt werden die 100 Reservierungen, die zuerst enden.",
 
@@ -1295,6 +1303,7 @@ pub(crate) static TEXTS: Texts = Texts {
     who_you_are: "Wer Sie sind",
     how_to_reach_you: "Wie man Sie erreicht",
     pages_heading: "Seiten",
+    paper_heading: "Auf Papier",
     links: "Links",
     links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder der Ablauf einer Vermittlung.",
     more_links: "Weitere Links",
@@ -1320,6 +1329,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "Über uns",
         "Ein paar Sätze auf der ersten öffentlichen Seite, höchstens 2.000 Zeichen.",
         "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
+    ],
+    member_contract: [
+        "Vertrag",
+        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. {animal} wird zum Namen des Tiers, {store} zum Namen des Betriebs. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+        "Der Vertrag darf höchstens 4.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_email: [
         "E-Mail",
@@ -1573,6 +1587,7 @@ pub(crate) mod shelter {
         no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder zu vermitteln.",
         signature: "Unterschrift Übernehmer/in",
         signature_of_store: "Unterschrift Tierheim",
+        contract_heading: "Schutzvertrag",
         store: "Tierheim",
         change_store: "Angaben über das Tierheim ändern",
         store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",

@@ -176,6 +176,14 @@ pub(crate) static TEXTS: Texts = Texts {
     print: "Print",
     signature: "Signature of the customer",
     signature_of_store: "Signature for the store",
+    contract_heading: "Sales contract",
+    contract_name: "Name",
+    contract_address: "Address",
+    unknown_placeholder: |name| {
+        format!(
+            "The contract can have {{animal}} and {{store}}, but not {name}. Correct it, or remove the braces."
+        )
+    },
     shown_here: "On this page:",
     only_first: "Only the 100 reservations that end soonest are shown.",
 
@@ -1267,6 +1275,7 @@ pub(crate) static TEXTS: Texts = Texts {
     who_you_are: "Who you are",
     how_to_reach_you: "How to reach you",
     pages_heading: "Pages",
+    paper_heading: "On paper",
     links: "Links",
     links_hint: "At the end of each public page, such as your legal notice, your privacy policy, or how to adopt an animal.",
     more_links: "More links",
@@ -1292,6 +1301,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "About",
         "A few sentences on the first public page, at most 2,000 characters.",
         "The text about the store must have at most 2,000 characters. Shorten it, or leave it empty.",
+    ],
+    member_contract: [
+        "Contract",
+        "Printed on the page of an order, above the lines for signatures. Nobody sees it on the website. {animal} becomes the name of the animal, and {store} the name of the store. Empty lines make paragraphs; at most 4,000 characters.",
+        "The contract must have at most 4,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [
         "E-mail",
@@ -1553,6 +1567,7 @@ pub(crate) mod shelter {
         no_orders_hint: "Open an animal to reserve it or mark it as adopted.",
         signature: "Signature of the adopter",
         signature_of_store: "Signature for the shelter",
+        contract_heading: "Adoption contract",
         store: "Shelter",
         change_store: "Edit the details of the shelter",
         store_labels: "Field labels in the language of the shelter",

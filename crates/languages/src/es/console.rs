@@ -175,6 +175,14 @@ pub(crate) static TEXTS: Texts = Texts {
     print: "Imprimir",
     signature: "Firma del cliente",
     signature_of_store: "Firma por el centro",
+    contract_heading: "Contrato de compraventa",
+    contract_name: "Nombre y apellidos",
+    contract_address: "Dirección",
+    unknown_placeholder: |name| {
+        format!(
+            "El contrato puede contener {{animal}} y {{store}}, pero no {name}. Corríjalo o quite las llaves."
+        )
+    },
     shown_here: "En esta página:",
     only_first: "Se muestran las 100 reservas que vencen antes.",
 
@@ -1324,6 +1332,7 @@ pub(crate) static TEXTS: Texts = Texts {
     who_you_are: "Quiénes son",
     how_to_reach_you: "Cómo contactar con ustedes",
     pages_heading: "Páginas",
+    paper_heading: "En papel",
     links: "Enlaces",
     links_hint: "Aparecen al final de cada página pública: aviso legal, privacidad, cómo adoptar un animal…",
     more_links: "Más enlaces",
@@ -1349,6 +1358,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "Presentación",
         "Unas frases en la primera página pública, 2000 caracteres como máximo.",
         "El texto de presentación debe tener 2000 caracteres como máximo. Acórtelo o déjelo vacío.",
+    ],
+    member_contract: [
+        "Contrato",
+        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. {animal} se sustituye por el nombre del animal y {store} por el nombre del centro. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+        "El contrato debe tener 4000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_email: [
         "Correo electrónico",
@@ -1608,6 +1622,7 @@ pub(crate) mod shelter {
         no_orders_hint: "Abra un animal para reservarlo o registrar su adopción.",
         signature: "Firma del adoptante",
         signature_of_store: "Firma por la protectora",
+        contract_heading: "Contrato de adopción",
         store: "Protectora",
         change_store: "Cambiar los datos de la protectora",
         store_labels: "Nombres de los campos en el idioma de la protectora",

@@ -178,6 +178,14 @@ pub(crate) static TEXTS: Texts = Texts {
     print: "Imprimer",
     signature: "Signature du client",
     signature_of_store: "Signature pour l’établissement",
+    contract_heading: "Contrat de vente",
+    contract_name: "Nom et prénom",
+    contract_address: "Adresse",
+    unknown_placeholder: |name| {
+        format!(
+            "Le contrat peut contenir {{animal}} et {{store}}, mais pas {name}. Corrigez-le, ou retirez les accolades."
+        )
+    },
     shown_here: "Sur cette page\u{a0}:",
     only_first: "Seules les 100 réservations qui se terminent en premier sont affichées.",
 
@@ -1335,6 +1343,7 @@ pub(crate) static TEXTS: Texts = Texts {
     who_you_are: "Qui vous êtes",
     how_to_reach_you: "Comment vous joindre",
     pages_heading: "Pages",
+    paper_heading: "Sur papier",
     links: "Liens",
     links_hint: "Au bas de chaque page publique\u{a0}: mentions légales, confidentialité, comment adopter un animal…",
     more_links: "Autres liens",
@@ -1360,6 +1369,11 @@ pub(crate) static TEXTS: Texts = Texts {
         "À propos",
         "Quelques phrases sur la première page publique, 2\u{202f}000 caractères au plus.",
         "Le texte de présentation doit avoir 2\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
+    ],
+    member_contract: [
+        "Contrat",
+        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. {animal} devient le nom de l’animal et {store} le nom de l’établissement. Une ligne vide sépare deux paragraphes\u{a0}; 4\u{202f}000 caractères au plus.",
+        "Le contrat doit avoir 4\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
         "E-mail",
@@ -1629,6 +1643,7 @@ pub(crate) mod shelter {
         no_orders_hint: "Ouvrez un animal pour le réserver ou enregistrer son adoption.",
         signature: "Signature de l’adoptant",
         signature_of_store: "Signature pour le refuge",
+        contract_heading: "Contrat d’adoption",
         store: "Refuge",
         change_store: "Modifier les informations sur le refuge",
         store_labels: "Libellés des champs dans la langue du refuge",

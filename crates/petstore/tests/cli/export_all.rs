@@ -22,7 +22,7 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 "#;
 
 /// What a store says about itself.
-pub(super) const PROFILE: &str = r##"{"profile":{"name":"Refuge \"1\"","language":"fr","currency":null,"email":null,"telephone":"+33 4 78","contactPage":null,"address":"1 rue\n69001 Lyon","hours":null,"about":null,"links":[{"label":"L","url":"https://a.example"}],"colour":"#AABBCC","kind":"shelter","timeZone":"Europe/Paris","version":9}}
+pub(super) const PROFILE: &str = r##"{"profile":{"name":"Refuge \"1\"","language":"fr","currency":null,"email":null,"telephone":"+33 4 78","contactPage":null,"address":"1 rue\n69001 Lyon","hours":null,"about":null,"links":[{"label":"L","url":"https://a.example"}],"colour":"#AABBCC","kind":"shelter","timeZone":"Europe/Paris","contract":"{store} confie {animal}.\n\nÀ \"Lyon\"","version":9}}
 "##;
 
 /// The fields of a store.
@@ -313,11 +313,16 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
         ),
         (
             1,
-            r"[]}}",
-            r#"[]},"order":{}}"#,
+            r"true}}",
+            r#"true},"order":{}}"#,
             "the line must have one member: profile, field, pet,",
         ),
-        (1, r"[]}}", r"[]}", "The line is not valid JSON, at byte "),
+        (
+            1,
+            r"true}}",
+            r"true}",
+            "The line is not valid JSON, at byte ",
+        ),
         (
             1,
             r#""id":3"#,

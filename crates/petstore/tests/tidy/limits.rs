@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use petstore_domain::{
     Limit, PetId, PetName,
     store_area::{
-        About, Address, AltText, ChangeType, Choices, Contact, FieldDefinition, FieldName,
-        FieldValues, Label, LinkLabel, Links, NAME_KEY_LENGTH, Note, NoteText, PetQuery, PhotoSize,
-        Photos, Phrase, Reason, Reference, StoreName, Webhook,
+        About, Address, AltText, ChangeType, Choices, Contact, ContractText, FieldDefinition,
+        FieldName, FieldValues, Label, LinkLabel, Links, NAME_KEY_LENGTH, Note, NoteText, PetQuery,
+        PhotoSize, Photos, Phrase, Reason, Reference, StoreName, Webhook,
     },
 };
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn has_label(value: &str, label: &str) -> bool {
 type Takes = fn(String) -> bool;
 
 /// The texts of the document, with what takes them.
-const TEXTS: [(&str, Takes); 17] = [
+const TEXTS: [(&str, Takes); 18] = [
     ("Reference", |text| Reference::new(text).is_some()),
     ("Note", |text| Note::new(text).is_some()),
     ("NoteText", |text| NoteText::new(text).is_some()),
@@ -42,6 +42,7 @@ const TEXTS: [(&str, Takes); 17] = [
     ("ProfileAddress", |text| Address::new(text).is_some()),
     ("ProfileHours", |text| Address::new(text).is_some()),
     ("ProfileAbout", |text| About::new(text).is_some()),
+    ("ProfileContract", |text| ContractText::new(text).is_some()),
     ("ProfileLink/properties/label", |text| {
         LinkLabel::new(text).is_some()
     }),

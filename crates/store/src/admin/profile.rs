@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
     StoredResponse, WriteContext,
-    store_area::{FirstStep, Logo, Profile, ProfileDecision, StoreTimeZone},
+    store_area::{ContractText, FirstStep, Logo, Profile, ProfileDecision, StoreTimeZone},
 };
 use petstore_formats::json;
 
@@ -17,9 +17,10 @@ use super::{
 };
 use crate::{StoreError, columns::Columns};
 
-const READ: &str = "SELECT members, version, logo, time_zone FROM profile";
+const READ: &str = "SELECT members, version, logo, time_zone, contract FROM profile";
 /// Writes the version $2 over the version $3 only, because the change was decided with that version.
-const WRITE: &str = "UPDATE profile SET members = $1, version = $2, logo = $4, time_zone = $5
+const WRITE: &str =
+    "UPDATE profile SET members = $1, version = $2, logo = $4, time_zone = $5, contract = $6
     WHERE version = $3";
 
 const FIRST_STEPS: &str = "SELECT first_steps FROM profile";
@@ -108,6 +109,9 @@ pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Erro
     profile.logo = row.optional_parsed(2, Logo::parse)?;
     // A later release can know more time zones. This one then has the days of UTC.
     profile.time_zone = row.text(3)?.and_then(StoreTimeZone::from_name);
+    // The release before writes no contract, and a later one may allow what this one does not.
+    let contract = row.text(4)?.map(str::to_owned);
+    profile.contract = contract.and_then(ContractText::new);
     Ok(profile)
 }
 
@@ -170,11 +174,15 @@ async fn replace_profile<S: Sql>(
     let members = json::stored_profile_text(profile);
     let logo_name = profile.logo.map(|logo| logo.to_string());
     let zone_name = profile.time_zone.as_ref().map(StoreTimeZone::as_str);
-    let row_count = connection
-        .execute(
-            WRITE,
-            &[&members, &profile.version, &seen, &logo_name, &zone_name],
-        )
-        .await?;
+    let contract = profile.contract.as_ref().map(ContractText::as_str);
+    let values: [&dyn Parameter; 6] = [
+        &members,
+        &profile.version,
+        &seen,
+        &logo_name,
+        &zone_name,
+        &contract,
+    ];
+    let row_count = connection.execute(WRITE, &values).await?;
     Ok(row_count == 1)
 }

@@ -298,7 +298,7 @@ async fn the_file_has_durable_settings_and_our_application_id() {
             .unwrap()
     };
     assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
-    assert_eq!(pragma("user_version"), "Integer(41)");
+    assert_eq!(pragma("user_version"), "Integer(42)");
     assert_eq!(pragma("application_id"), "Integer(1885697139)");
     assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
 }

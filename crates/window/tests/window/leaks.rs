@@ -6,8 +6,8 @@ use petstore_app::StoreOptions;
 use petstore_domain::{
     Actor, ApiKey, Deployment, NamedActor, NewKey, PetId, Scope, StaffId,
     store_area::{
-        Command, Contact, FieldKind, FieldValue, NewOrder, Note, NoteText, OrderId, PetPatch,
-        Reason, Reference, RequestedValue, WithdrawalReason,
+        Command, Contact, ContractText, FieldKind, FieldValue, NewOrder, Note, NoteText, OrderId,
+        PetPatch, Profile, Reason, Reference, RequestedValue, WithdrawalReason,
     },
 };
 use petstore_testing::{
@@ -24,6 +24,28 @@ const MARK: &str = "zq7";
 /// Adds a mark to a private place, so that one can see which.
 fn mark(place: &str) -> String {
     format!("{MARK}{place}")
+}
+
+/// A note with marks in its text and its author.
+fn marked_note(pet_id: PetId) -> Command {
+    Command::AddNote {
+        pet_id,
+        text: NoteText::new(mark("petnote")).unwrap(),
+        author: NamedActor {
+            actor: Actor::Staff(StaffId(1)),
+            name: Some(mark("author").into()),
+        },
+    }
+}
+
+/// A profile with a mark in its contract.
+fn marked_profile() -> Profile {
+    let contract = ContractText::new(mark("contracttext"));
+    assert!(contract.is_some());
+    Profile {
+        contract,
+        ..Profile::default()
+    }
 }
 
 /// A store whose private places all have a mark.
@@ -62,15 +84,7 @@ async fn marked_street() -> Street {
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let id = PetId::new(street.add(&format!("Luna{step}"), &values).await).unwrap();
-        let note = Command::AddNote {
-            pet_id: id,
-            text: NoteText::new(mark("petnote")).unwrap(),
-            author: NamedActor {
-                actor: Actor::Staff(StaffId(1)),
-                name: Some(mark("author").into()),
-            },
-        };
-        change(&street.store, note).await;
+        change(&street.store, marked_note(id)).await;
         if ["reserve", "sell", "cancel"].contains(&step) {
             let order = NewOrder {
                 reference: Reference::new(mark("reference")),
@@ -107,6 +121,7 @@ async fn marked_street() -> Street {
         }
     }
     add_unlisted_animals(&street).await;
+    street.say(marked_profile()).await;
     let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(7));
     let new = NewKey {
         digest: key.digest(),

@@ -23,7 +23,8 @@ fn full() -> Value {
         "telephone": "+33 (0)4-78.12/34", "contactPage": "https://refuge.example/{id}?x={id}",
         "address": "1 rue Verte\r\n69001 Lyon", "hours": "Mo–Sa\n10–16", "about": "Cats.",
         "links": [{ "label": "Mentions légales", "url": "https://refuge.example/m" }],
-        "colour": "#2F6f4F", "kind": "shelter", "timeZone": "Europe/Paris"
+        "colour": "#2F6f4F", "kind": "shelter", "timeZone": "Europe/Paris",
+        "contract": "{store} confie {animal}.\n\nLu et approuvé"
     })
 }
 
@@ -34,7 +35,7 @@ async fn a_new_profile_has_version_1_and_says_nothing() {
     let expected = json!({
         "name": null, "language": null, "currency": null, "email": null, "telephone": null,
         "contactPage": null, "address": null, "hours": null, "about": null, "links": [],
-        "colour": null, "kind": null, "timeZone": null, "logo": null, "version": 1
+        "colour": null, "kind": null, "timeZone": null, "contract": null, "logo": null, "version": 1
     });
     assert_eq!(page.json(), expected);
     let tag = page.header("etag").unwrap();
@@ -154,6 +155,7 @@ async fn every_member_follows_its_rule_and_an_invalid_one_changes_nothing() {
         ],
         "colour": ["red", "#12345", "#12345g", "#1234567"],
         "kind": ["store"],
+        "contract": ["", "{name}", "{animal", "store}", "{ store }", "a\u{1}b", long(4001)],
         "timeZone": ["", "Berlin", "CEST", "+01:00", "Etc/Unknown", "Europe/Berlin ", 1],
     });
     for (name, values) in wrong.as_object().unwrap() {
