@@ -407,6 +407,8 @@ texts! {
     about;
     difference;
     export_cut;
+    /// The last row of an export of a list that is too long.
+    list_export_cut;
     /// The words for a change, understandable without its context.
     audited_change(kind: ChangeType) -> &'static str;
     act(kind: ActType) -> &'static str;

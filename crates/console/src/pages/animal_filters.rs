@@ -188,6 +188,16 @@ impl<'f> Filters<'f> {
             .any(|(name, _)| name != SORT_PARAMETER)
     }
 
+    /// Returns the path of the export of the list, with the same filters and the same order.
+    pub(super) fn export_path(&self) -> String {
+        let parameters: Vec<(&str, &str)> = self
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect();
+        link("/export/animals", &parameters)
+    }
+
     /// Returns the path of the list with other values for these parameters. An empty value removes a parameter.
     pub(super) fn path_with(&self, new_parameters: &[(&str, &str)]) -> String {
         let mut parameters = Vec::new();

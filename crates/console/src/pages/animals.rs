@@ -65,6 +65,9 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             }
             @if !pets.is_empty() { p.muted { (count_text) (sort_links(&filters)) } }
             (results)
+            @if !pets.is_empty() {
+                p.no-print { a href=(filters.export_path()) { (texts().export) } }
+            }
         }
     };
     let follows = if filters.is_filtered() || errors.is_empty() {

@@ -21,7 +21,7 @@ const MAX_RESERVATIONS: u32 = 100;
 
 /// The distance of the last reservation that the page of all reservations shows, in hours: 401 days, longer than any
 /// reservation.
-const RESERVATION_HOURS: i64 = 401 * 24;
+pub(super) const RESERVATION_HOURS: i64 = 401 * 24;
 
 /// A part of the orders of the store, and its neighbours.
 #[derive(Default)]
@@ -38,10 +38,7 @@ struct OrderList {
 /// Shows a list of orders: the reservations by their end, others from the newest on.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
-    let status = match desk.visit.query.get("status") {
-        "" if search_text.is_empty() => OrderStatus::Reserved.as_str(),
-        status => status,
-    };
+    let status = shown_status(desk);
     let list = load_list(desk, search_text, status).await?;
     let fields = desk.store().fields().await?;
     let count_text = texts().orders_found(list.rows.len(), list.next_link.is_some());
@@ -54,12 +51,22 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 (empty_list(desk, search_text, list.is_cut))
             } @else {
                 (list_content(desk, &fields, search_text, &list))
+                @let export_path = link("/export/orders", &[("q", search_text), ("status", status)]);
+                p.no-print { a href=(export_path) { (texts().export) } }
             }
         }
     };
     Ok(Page::new(texts().orders, content)
         .following(Follows::Everything)
         .into())
+}
+
+/// Returns the status of the orders that the request asks for: without one and without a search, that of reservations.
+pub(super) fn shown_status<'d>(desk: &'d Desk<'_>) -> &'d str {
+    match desk.visit.query.get("status") {
+        "" if desk.visit.query.get("q").is_empty() => OrderStatus::Reserved.as_str(),
+        status => status,
+    }
 }
 
 /// Loads the orders that a search finds, or else the reservations, or else a page of the orders in a status.

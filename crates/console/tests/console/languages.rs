@@ -57,7 +57,7 @@ async fn walk(browser: &mut Browser<'_>, mut see: impl FnMut(&str, &Page)) {
     let (mut seen, mut sent) = (BTreeSet::new(), BTreeMap::<String, usize>::new());
     let mut left = 600;
     while let Some(path) = waiting.pop_front() {
-        if left == 0 || !seen.insert(path.clone()) || path.starts_with("/activity/export") {
+        if left == 0 || !seen.insert(path.clone()) || path.contains("/export") {
             continue;
         }
         left -= 1;

@@ -16,6 +16,7 @@ mod counter;
 mod demo_link;
 mod enter_key;
 mod estimates;
+mod exports;
 mod field_labels;
 mod field_values;
 mod fields;

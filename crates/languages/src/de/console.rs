@@ -481,6 +481,7 @@ pub(crate) static TEXTS: Texts = Texts {
     about: "Betrifft",
     difference: "Einzelheiten",
     export_cut: "Es folgen weitere Einträge. Exportieren Sie weniger Tage auf einmal.",
+    list_export_cut: "Es folgen weitere Zeilen. Filtern Sie die Liste und exportieren Sie sie in Teilen.",
     audited_change,
     act: |kind| match kind {
         ActType::KeyCreated => "API-Schlüssel erstellt",

@@ -468,6 +468,7 @@ pub(crate) static TEXTS: Texts = Texts {
     about: "About",
     difference: "Details",
     export_cut: "More entries follow. Export fewer days at a time.",
+    list_export_cut: "More rows follow. Filter the list, and export it in parts.",
     audited_change,
     act: |kind| match kind {
         ActType::KeyCreated => "API key created",

@@ -471,6 +471,7 @@ pub(crate) static TEXTS: Texts = Texts {
     about: "Sobre",
     difference: "Detalles",
     export_cut: "Hay más entradas. Exporte menos días cada vez.",
+    list_export_cut: "Hay más filas. Filtre la lista y expórtela por partes.",
     audited_change,
     act: |kind| match kind {
         ActType::KeyCreated => "Clave de API creada",

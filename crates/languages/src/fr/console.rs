@@ -482,6 +482,7 @@ pub(crate) static TEXTS: Texts = Texts {
     about: "Concerne",
     difference: "Détails",
     export_cut: "D’autres entrées suivent. Exportez moins de jours à la fois.",
+    list_export_cut: "D’autres lignes suivent. Filtrez la liste et exportez-la en plusieurs parties.",
     audited_change,
     act: |kind| match kind {
         ActType::KeyCreated => "Clé d’API créée",

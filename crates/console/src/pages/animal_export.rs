@@ -1,0 +1,161 @@
+//! The export of the list of animals as CSV for a spreadsheet.
+
+use std::collections::BTreeSet;
+
+use petstore_domain::{
+    PetId,
+    store_area::{Category, FieldDefinition, FieldKind, FieldSet, FieldValue, StorePet, Text},
+};
+
+use super::{
+    animal_filters::Filters,
+    animals::find_exact_matches,
+    category_names::largest_page_limit,
+    list_order::load_sorted_page,
+    parts,
+    spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},
+    values,
+};
+use crate::prelude::*;
+
+/// The number of digits from which a spreadsheet shows a number as `2.76E+14`.
+const MIN_LONG_DIGITS: usize = 12;
+
+/// Exports the animals of the list with the filters and the order of the request.
+pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let fields = desk.store().fields().await?;
+    let mut filters = Filters::from_form(&desk.visit.query, &fields, parts::today(desk));
+    filters.understand(desk).await?;
+    filters.query.after = None;
+    filters.query.limit = largest_page_limit();
+
+    let mut sheet = Spreadsheet::new(headings(&fields))?;
+    let exact_matches = find_exact_matches(desk, &fields, filters.get("q")).await?;
+    let mut seen_ids = BTreeSet::new();
+    write_pets(desk, &fields, exact_matches, &mut seen_ids, &mut sheet).await?;
+    loop {
+        let (pets, next) = load_page(desk, &filters).await?;
+        write_pets(desk, &fields, pets, &mut seen_ids, &mut sheet).await?;
+        filters.query.after = next;
+        if next.is_none() || !sheet.has_room(texts().list_export_cut) {
+            break;
+        }
+    }
+    Ok(sheet.into_reply(desk, "animals"))
+}
+
+/// Loads the next animals of the list, and the position after them.
+async fn load_page(
+    desk: &Desk<'_>,
+    filters: &Filters<'_>,
+) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+    if filters.is_impossible {
+        return Ok((Vec::new(), None));
+    }
+    let query = &filters.query;
+    if filters.order.is_sorted_here(filters.fields)
+        && let Some(page) = load_sorted_page(desk, query, filters.order, filters.fields).await?
+    {
+        return Ok((page.pets, page.next_position));
+    }
+    desk.store().list_store_pets(query).await
+}
+
+/// Writes the animals that the table does not have yet.
+async fn write_pets(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    mut pets: Vec<StorePet>,
+    seen_ids: &mut BTreeSet<PetId>,
+    sheet: &mut Spreadsheet,
+) -> Result<(), StoreError> {
+    pets.retain(|pet| seen_ids.insert(pet.id));
+    let category_ids = pets.iter().map(|pet| pet.category_id).collect();
+    let categories = desk.load_categories(category_ids).await?;
+    for pet in &pets {
+        sheet.write_row(cells_of(pet, fields, &categories));
+    }
+    Ok(())
+}
+
+/// Returns the headings of all columns: the labels of the pages.
+fn headings(fields: &FieldSet) -> Vec<String> {
+    let mut headings: Vec<String> = [
+        texts().number,
+        texts().name,
+        texts().category,
+        texts().status_label,
+        texts().order,
+    ]
+    .map(str::to_owned)
+    .into();
+    headings.extend(fields.all().iter().map(values::label_of));
+    headings.extend([
+        time_heading(texts().added_at),
+        time_heading(texts().changed_at),
+        time_heading(texts().withdrawn),
+        texts().reason_label.to_owned(),
+        texts().note.to_owned(),
+    ]);
+    headings
+}
+
+/// Returns the cells of an animal.
+fn cells_of(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<SheetCell> {
+    let withdrawal = pet.withdrawal.as_ref();
+    let status = if withdrawal.is_some() {
+        texts().withdrawn
+    } else {
+        texts().status(pet.status)
+    };
+    let order_number = pet.order_id.map_or(String::new(), |id| id.to_string());
+    let mut cells = vec![
+        SheetCell::Number(pet.id.to_string()),
+        text_cell(Some(pet.name.as_str())),
+        SheetCell::Text(markup::category(categories, pet.category_id)),
+        text_cell(Some(status)),
+        SheetCell::Number(order_number),
+    ];
+    for field in fields.all() {
+        let value = pet.fields.get(field.name.as_str());
+        cells.push(value.map_or(text_cell(None), |value| value_cell(field, value)));
+    }
+    let note = withdrawal.and_then(|withdrawal| withdrawal.note.as_ref());
+    cells.extend([
+        time_cell(pet.created_at),
+        time_cell(pet.updated_at),
+        time_cell(withdrawal.map(|withdrawal| withdrawal.at)),
+        text_cell(withdrawal.map(|withdrawal| texts().reason(withdrawal.reason))),
+        text_cell(note.map(Text::as_str)),
+    ]);
+    cells
+}
+
+/// Returns the cell of a value in words: the label of a choice, and a number in the spelling of the language.
+fn value_cell(field: &FieldDefinition, value: &FieldValue) -> SheetCell {
+    match value {
+        FieldValue::Text(number) if field.kind == FieldKind::Decimal => decimal_cell(Some(number)),
+        FieldValue::Text(text) if field.is_unique => SheetCell::Text(in_groups(text)),
+        FieldValue::Text(text) => text_cell(Some(field.display_text(text))),
+        FieldValue::Integer(number) => SheetCell::Number(number.to_string()),
+        FieldValue::Boolean(true) => text_cell(Some(window_texts().yes)),
+        FieldValue::Boolean(false) => text_cell(Some(window_texts().no)),
+    }
+}
+
+/// Returns a unique value of many digits in groups of three, which is the same value for the store, and which a spreadsheet
+/// does not show as `2.76E+14`: `276 098 106 234 567` for `276098106234567`.
+fn in_groups(text: &str) -> String {
+    let has_only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    if text.len() < MIN_LONG_DIGITS || !has_only_digits {
+        return text.to_owned();
+    }
+    let mut groups = String::new();
+    for (index, digit) in text.chars().enumerate() {
+        if index > 0 && index % 3 == 0 {
+            groups.push(' ');
+        }
+        groups.push(digit);
+    }
+    groups
+}

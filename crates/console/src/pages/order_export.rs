@@ -1,0 +1,128 @@
+//! The export of the list of orders as CSV for a spreadsheet.
+
+use jiff::{Timestamp, ToSpan};
+use petstore_domain::store_area::{Decimal, OrderId, OrderQuery, OrderStatus, Text};
+
+use super::{
+    category_names::largest_page_limit,
+    order_list::{RESERVATION_HOURS, shown_status},
+    order_rows::{OrderRow, contact, load_rows, with_pets},
+    order_search,
+    spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},
+};
+use crate::prelude::*;
+
+/// The number of reservations that an export reads at once.
+const RESERVATIONS_PER_READ: u32 = 100;
+
+/// Exports the orders of the list with the search or the status of the request, in the order of the list.
+pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let search_text = desk.visit.query.get("q");
+    let status = shown_status(desk);
+    let mut sheet = Spreadsheet::new(headings(desk))?;
+    if !search_text.is_empty() {
+        let matches = order_search::find(desk, search_text, status.parse().ok()).await?;
+        write_rows(desk, &with_pets(desk, matches.orders).await?, &mut sheet);
+    } else if status == OrderStatus::Reserved.as_str() {
+        write_reservations(desk, &mut sheet).await?;
+    } else {
+        write_orders(desk, status.parse().ok(), &mut sheet).await?;
+    }
+    Ok(sheet.into_reply(desk, "orders"))
+}
+
+/// Writes all reservations, from the one that ends first.
+async fn write_reservations(desk: &Desk<'_>, sheet: &mut Spreadsheet) -> Result<(), StoreError> {
+    let now = desk.visit.now;
+    let end = now.checked_add(RESERVATION_HOURS.hours()).unwrap_or(now);
+    let mut last: Option<(OrderId, Timestamp)> = None;
+    loop {
+        let due = desk
+            .store()
+            .due_orders(last, end, RESERVATIONS_PER_READ)
+            .await?;
+        last = due.last().copied();
+        let has_more = due.len() >= RESERVATIONS_PER_READ as usize;
+        let rows = load_rows(desk, due.into_iter().map(|(id, _)| id)).await?;
+        write_rows(desk, &rows, sheet);
+        if !has_more || !sheet.has_room(texts().list_export_cut) {
+            return Ok(());
+        }
+    }
+}
+
+/// Writes the orders in a status, or all orders, from the newest on.
+async fn write_orders(
+    desk: &Desk<'_>,
+    status: Option<OrderStatus>,
+    sheet: &mut Spreadsheet,
+) -> Result<(), StoreError> {
+    let mut query = OrderQuery {
+        status,
+        limit: largest_page_limit(),
+        newest_first: true,
+        ..OrderQuery::default()
+    };
+    loop {
+        let (orders, next) = desk.store().list_orders(&query).await?;
+        write_rows(desk, &with_pets(desk, orders).await?, sheet);
+        query.after = next;
+        if next.is_none() || !sheet.has_room(texts().list_export_cut) {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns the headings of all columns: the labels of the pages. Only members who may see contacts get their column.
+fn headings(desk: &Desk<'_>) -> Vec<String> {
+    let mut headings = vec![
+        texts().order.to_owned(),
+        texts().status_label.to_owned(),
+        format!("{} ({})", texts().animal, texts().number),
+        texts().animal.to_owned(),
+    ];
+    if desk.may_write() {
+        headings.push(texts().contact.to_owned());
+    }
+    headings.extend([
+        texts().price.to_owned(),
+        texts().reference.to_owned(),
+        texts().note.to_owned(),
+        texts().reason_label.to_owned(),
+        time_heading(texts().ends),
+        time_heading(texts().placed_at),
+        time_heading(texts().closed_at),
+    ]);
+    headings
+}
+
+/// Writes orders, each in a row.
+fn write_rows(desk: &Desk<'_>, rows: &[OrderRow], sheet: &mut Spreadsheet) {
+    for row in rows {
+        sheet.write_row(cells_of(desk, row));
+    }
+}
+
+/// Returns the cells of an order.
+fn cells_of(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<SheetCell> {
+    let pet_name = pet.as_ref().map(|pet| pet.name.as_str());
+    let mut cells = vec![
+        SheetCell::Number(order.id.to_string()),
+        text_cell(Some(texts().order_status(order.status))),
+        SheetCell::Number(order.pet_id.to_string()),
+        text_cell(pet_name),
+    ];
+    if desk.may_write() {
+        cells.push(text_cell(contact(desk, order)));
+    }
+    cells.extend([
+        decimal_cell(order.price.as_ref().map(Decimal::as_str)),
+        text_cell(order.reference.as_ref().map(Text::as_str)),
+        text_cell(order.note.as_ref().map(Text::as_str)),
+        text_cell(order.reason.as_ref().map(Text::as_str)),
+        time_cell(order.expires_at),
+        time_cell(Some(order.created_at)),
+        time_cell(order.closed_at),
+    ]);
+    cells
+}

@@ -1,0 +1,117 @@
+//! Tables as CSV for a spreadsheet, with the names and the times of the store.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use petstore_domain::text::formulas::without_formulas;
+use petstore_formats::files::spreadsheet_writer;
+use petstore_languages::{language, spreadsheet_separator};
+
+use super::parts;
+use crate::{prelude::*, zone};
+
+/// The length after which a table ends, in bytes. It ends after the rows that were read together.
+const MAX_BYTES: usize = 4 << 20;
+
+/// The number of reads after which a table ends.
+const MAX_READS: usize = 400;
+
+/// The value of a cell.
+pub(super) enum SheetCell {
+    /// A text, which no spreadsheet takes for a formula.
+    Text(String),
+    /// A number, in the spelling of the language.
+    Number(String),
+}
+
+/// A table that is being written.
+pub(super) struct Spreadsheet {
+    writer: csv::Writer<Vec<u8>>,
+    /// The length of the cells so far, in bytes.
+    length: usize,
+    read_count: usize,
+    column_count: usize,
+}
+
+impl Spreadsheet {
+    /// Returns a table with these headings.
+    pub(super) fn new(headings: Vec<String>) -> Result<Self, StoreError> {
+        let writer = spreadsheet_writer(Vec::new(), spreadsheet_separator(language()))
+            .map_err(|error| StoreError::Internal(Arc::new(error)))?;
+        let mut sheet = Self {
+            writer,
+            length: 0,
+            read_count: 0,
+            column_count: headings.len(),
+        };
+        sheet.write_row(headings.into_iter().map(SheetCell::Text));
+        Ok(sheet)
+    }
+
+    /// Writes a row, which has a cell for each heading.
+    pub(super) fn write_row(&mut self, cells: impl IntoIterator<Item = SheetCell>) {
+        let mut record = csv::StringRecord::new();
+        for cell in cells {
+            let text = match cell {
+                SheetCell::Text(text) => without_formulas(&text).into_owned(),
+                SheetCell::Number(number) => number,
+            };
+            self.length += text.len();
+            record.push_field(&text);
+        }
+        // A write to memory cannot fail.
+        let _ = self.writer.write_record(&record);
+    }
+
+    /// Notes that rows were read and that more follow. Returns whether the table has room for them; if not, its last row says
+    /// that they are missing.
+    pub(super) fn has_room(&mut self, cut_message: &str) -> bool {
+        self.read_count += 1;
+        if self.length < MAX_BYTES && self.read_count < MAX_READS {
+            return true;
+        }
+        let mut cells = vec![SheetCell::Text(cut_message.to_owned())];
+        cells.resize_with(self.column_count, || SheetCell::Text(String::new()));
+        self.write_row(cells);
+        false
+    }
+
+    /// Returns the table as a file, such as `petstore-orders-2026-11-28.csv`.
+    pub(super) fn into_reply(self, desk: &Desk<'_>, content: &str) -> Reply {
+        let name = format!("petstore-{content}-{}.csv", parts::today(desk));
+        Reply::Csv(name, self.writer.into_inner().unwrap_or_default())
+    }
+}
+
+/// Returns the heading of a column with times: the label, and the time zone of the store if it has one.
+pub(super) fn time_heading(label: &str) -> String {
+    match zone::store_zone() {
+        Some(zone) => format!("{label} ({})", zone.as_str()),
+        None => label.to_owned(),
+    }
+}
+
+/// Returns a time as a spreadsheet reads it, in the time zone of the store: `2026-11-28 05:35:50`. If the store has none,
+/// the time is in UTC: `2026-11-28T04:35:50.1Z`.
+pub(super) fn time_text(time: Timestamp) -> String {
+    let Some(zone) = zone::store_zone() else {
+        return time.to_string();
+    };
+    let local_time = zone.as_zone().to_datetime(time);
+    local_time.strftime("%F %T").to_string()
+}
+
+/// Returns the cell of a time that may be unknown. See [`time_text`].
+pub(super) fn time_cell(time: Option<Timestamp>) -> SheetCell {
+    SheetCell::Text(time.map_or(String::new(), time_text))
+}
+
+/// Returns the cell of a text that may be absent.
+pub(super) fn text_cell(text: Option<&str>) -> SheetCell {
+    SheetCell::Text(text.unwrap_or_default().to_owned())
+}
+
+/// Returns the cell of a decimal number that may be absent, such as `249,00` in German.
+pub(super) fn decimal_cell(number: Option<&str>) -> SheetCell {
+    SheetCell::Number(number.map_or(String::new(), |number| numbers().plain(number)))
+}
