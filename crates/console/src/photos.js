@@ -196,7 +196,7 @@
     }
     const page = parse(responseText);
     if (status === 200 && new URL(request.responseURL).pathname === target()) return void absorb(page, photo);
-    photo.isFinal = status === 413 || page.querySelector("[data-final]") !== null;
+    photo.isFinal = page.querySelector("[data-final]") !== null;
     if (status === 413) return text("large");
     return reason(page);
   }

@@ -230,6 +230,9 @@ async function filesThatAreNoPhotos(at) {
   const said = await text(at, ".uploads");
   assert.match(said, /letter\.txt\s*▲? ?Not added\. This file is not a JPEG/);
   assert.match(said, /phone\.heic\s*▲? ?Not added\. This is a HEIC picture\. Set the camera to “Most compatible”/);
+  // What is wrong with a file stays wrong, so it can only be left out.
+  const offered = await at.page.$$eval(".uploads button:not([hidden])", (all) => all.map(({ textContent }) => textContent));
+  assert.deepEqual(offered, ["Leave it out", "Leave it out"]);
   await measure(at, undefined, "photos that were not added", [1280, 390, 320]);
   // Now nothing is unsent, so leaving asks nothing.
   for (let left = 2; left > 0; left -= 1) {
