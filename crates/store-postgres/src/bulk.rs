@@ -98,14 +98,14 @@ impl CatalogueConnection for Blocking {
         &self,
         sql: &str,
         values: Parameters<'_>,
-        mut show: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
+        mut read_row: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
         let values = values.iter().map(|value| value.for_postgres());
         let query = self.connection.query_raw(sql, values);
         let mut rows = pin!(self.runtime.block_on(query)?);
-        // `show` is called outside of `block_on`, because it may wait for another connection.
+        // `read_row` is called outside of `block_on`, because it may wait for another connection.
         while let Some(row) = self.runtime.block_on(rows.try_next())? {
-            if show(&row)?.is_break() {
+            if read_row(&row)?.is_break() {
                 break;
             }
         }

@@ -145,10 +145,10 @@ impl Connector {
         timeout: Duration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, rustls::Error> {
-        let tls = roots
-            .map(CertificateCheck::ChainAndName)
-            .map(tls::connector)
-            .transpose()?;
+        let tls = match roots {
+            Some(roots) => Some(tls::connector(CertificateCheck::ChainAndName(roots))?),
+            None => None,
+        };
         Ok(Self {
             allowed,
             lookups: Lookups::new(resolver),

@@ -175,28 +175,27 @@ impl KeyRing {
     /// Identifies the client by the key that it presents, and counts its request.
     pub async fn authenticate(
         &self,
-        presented: &[u8],
+        presented_key: &[u8],
         client: &Client,
     ) -> Result<Caller, KeyError> {
         let digest =
-            KeyDigest::from_presented(presented, self.deployment).ok_or(KeyError::Invalid)?;
+            KeyDigest::from_presented(presented_key, self.deployment).ok_or(KeyError::Invalid)?;
         let now = self.clock.now();
-        let known = if let Some(known) = self.cached(&digest) {
-            known
-        } else {
-            self.look_up(digest).await?.ok_or(KeyError::Invalid)?
+        let cached_key = match self.cached(&digest) {
+            Some(cached_key) => cached_key,
+            None => self.look_up(digest).await?.ok_or(KeyError::Invalid)?,
         };
-        if let Some(ended) = EndedKey::from_record(&known.record, now) {
-            return Err(KeyError::Ended(ended));
+        if let Some(ended_key) = EndedKey::from_record(&cached_key.record, now) {
+            return Err(KeyError::Ended(ended_key));
         }
         if !client.trust() {
             return Err(KeyError::ConnectionReplaced);
         }
-        known.usage.note_use(now);
-        let limit = known.record.rate_limit.or(self.rate_limit);
-        let rate = limit.map(|limit| known.usage.meter.take(limit, self.time()));
+        cached_key.usage.note_use(now);
+        let limit = cached_key.record.rate_limit.or(self.rate_limit);
+        let rate = limit.map(|limit| cached_key.usage.meter.take(limit, self.time()));
         Ok(Caller {
-            key: known,
+            key: cached_key,
             at: now,
             rate,
         })

@@ -151,18 +151,25 @@ impl Exporter {
         })
     }
 
-    /// Sends the spans that are left. Spans that the collector does not accept in time are dropped.
+    /// Sends the remaining spans. Spans that the collector does not accept in time are dropped.
     pub async fn finish(&mut self) -> Result<(), SpansDropped> {
         self.queue.close();
-        let send_all = async {
-            let mut sent = Ok(());
-            while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, BATCH).await > 0 {
-                sent = sent.and(self.send().await);
+        match time::timeout(FLUSH_TIMEOUT, self.send_all()).await {
+            Ok(result) => result,
+            Err(_) => {
+                let unsent_count = self.batch.len() + self.queue.len();
+                Err(SpansDropped::Unsent(unsent_count))
             }
-            sent
-        };
-        let sent = time::timeout(FLUSH_TIMEOUT, send_all).await;
-        sent.unwrap_or_else(|_| Err(SpansDropped::Unsent(self.batch.len() + self.queue.len())))
+        }
+    }
+
+    /// Sends batches until the queue is empty. Returns the first failure, but sends the batches after it, too.
+    async fn send_all(&mut self) -> Result<(), SpansDropped> {
+        let mut result = Ok(());
+        while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, BATCH).await > 0 {
+            result = result.and(self.send().await);
+        }
+        result
     }
 
     /// Uses a new connection: there is at most one per second, or it carries many spans.

@@ -61,8 +61,8 @@ impl Healthcheck {
         Ok(())
     }
 
-    /// Returns the management listener if there is one, because it accepts connections even when
-    /// clients use all others. Otherwise, a document that needs no key.
+    /// Returns the URL of the management listener if there is one, because it accepts connections even when clients use all
+    /// others. Otherwise returns the URL of a document that needs no key.
     fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             return Ok(url.clone());

@@ -100,13 +100,13 @@ impl Restore {
         self.restore_photos(backups.storage.photos, &photos)
     }
 
-    /// Restores a backup that the service made, and that has another name now. Its photos are in its
-    /// place, unless they have a folder of their own.
+    /// Restores a backup that the service made, and that has another name now. Its photos are in the folder `photos` next to
+    /// it, unless they have a folder of their own.
     fn restore_renamed(&self, backup: &Path, database: &Path) -> anyhow::Result<()> {
         let name = backup.display().to_string();
-        let cannot_read = || format!("cannot read {name}");
-        let mut file = File::open(backup).with_context(cannot_read)?;
-        let metadata = file.metadata().with_context(cannot_read)?;
+        let message = format!("cannot read {name}");
+        let mut file = File::open(backup).with_context(|| message.clone())?;
+        let metadata = file.metadata().context(message)?;
         self.announce(&name, metadata.len(), database)?;
 
         let photos = self.unpack_and_replace(database, &name, "try another one", |unpacked| {

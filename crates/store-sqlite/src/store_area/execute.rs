@@ -7,6 +7,7 @@ use petstore_domain::{
 };
 use petstore_store::{
     ExecutionOutcome, ExecutionRenderer,
+    admin::WorkOutcome,
     state::{NewIds, State},
 };
 
@@ -35,8 +36,10 @@ pub(super) fn execute(
         return Ok(outcome);
     }
     let state = match decide(connection, newest, commands, context)? {
-        Ok(state) => state,
-        Err(refusal) => return Ok(recall(connection, context)?.unwrap_or(refusal)),
+        WorkOutcome::Done(state) => state,
+        WorkOutcome::Refused(refusal) => {
+            return Ok(recall(connection, context)?.unwrap_or(refusal));
+        }
     };
     let response = respond(&state.decisions);
     // This is the first write, so nothing has to be undone if the request was carried out before. Most
@@ -92,7 +95,10 @@ pub(super) fn find_refusal(
     if recall(connection, context)?.is_some() {
         return Ok(None);
     }
-    Ok(decide(connection, &mut Newest::default(), commands, context)?.err())
+    match decide(connection, &mut Newest::default(), commands, context)? {
+        WorkOutcome::Done(_) => Ok(None),
+        WorkOutcome::Refused(refusal) => Ok(Some(refusal)),
+    }
 }
 
 /// Returns the remembered result of the request.
@@ -112,17 +118,18 @@ fn decide(
     newest: &mut Newest,
     commands: &[Command],
     context: &WriteContext,
-) -> rusqlite::Result<Result<State, ExecutionOutcome>> {
+) -> rusqlite::Result<WorkOutcome<State, ExecutionOutcome>> {
     // The rows have no finer time.
     let now = truncate_to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
         let new = read(connection, newest, command, &mut state)?;
         if let Err(refusal) = state.decide(command, new, now) {
-            return Ok(Err(ExecutionOutcome::Refused { index, refusal }));
+            let refusal = ExecutionOutcome::Refused { index, refusal };
+            return Ok(WorkOutcome::Refused(refusal));
         }
     }
-    Ok(Ok(state))
+    Ok(WorkOutcome::Done(state))
 }
 
 /// Reads the rows that a command needs, unless an earlier command has read them. Returns the identifiers

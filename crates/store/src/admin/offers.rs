@@ -132,10 +132,10 @@ async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::E
 
     let mut version = [0; 48];
     version[..16].copy_from_slice(&epoch);
-    let places = version[16..].chunks_exact_mut(8);
-    for (column, place) in NUMBER_COLUMNS.into_iter().zip(places) {
+    let number_bytes = version[16..].chunks_exact_mut(8);
+    for (column, bytes) in NUMBER_COLUMNS.into_iter().zip(number_bytes) {
         let number: i64 = row.value(column)?;
-        place.copy_from_slice(&number.to_ne_bytes());
+        bytes.copy_from_slice(&number.to_ne_bytes());
     }
     Ok(Version::new(version))
 }
