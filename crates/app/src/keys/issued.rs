@@ -72,13 +72,12 @@ impl IssuedKeys {
             return Ok(true);
         }
         let earlier_readings = self.readings.lock().started;
-        match time::timeout(LOOKUP_TIMEOUT, self.read_after(earlier_readings)).await {
-            Ok(result) => result?,
-            Err(_) => {
-                let message = "reading the keys from the store took longer than 5 seconds";
-                return Err(StoreError::Unavailable(cause(message)));
-            }
-        }
+        let reading = time::timeout(LOOKUP_TIMEOUT, self.read_after(earlier_readings));
+        let Ok(result) = reading.await else {
+            let message = "reading the keys from the store took longer than 5 seconds";
+            return Err(StoreError::Unavailable(cause(message)));
+        };
+        result?;
         Ok(self.is_cached(digest))
     }
 

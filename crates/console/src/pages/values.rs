@@ -188,10 +188,10 @@ fn is_birth_estimated(fields: &FieldSet, values: &FieldValues) -> bool {
 /// Shows an estimated day of birth, such as `about 2024`.
 pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
     let text = value.to_string();
-    match text.parse() {
-        Ok(born) => html! { (estimated_birth_in_words(born, parts::today(desk))) },
-        Err(_) => html! { (text) },
-    }
+    let Ok(born) = text.parse() else {
+        return html! { (text) };
+    };
+    html! { (estimated_birth_in_words(born, parts::today(desk))) }
 }
 
 /// Shows the value of a field in words, such as "yes" for `true`.

@@ -5,8 +5,8 @@ use petstore_console::ConsoleSettings;
 use petstore_domain::{
     Role,
     store_area::{
-        About, AuditEntry, AuditQuery, Currency, EmailAddress, Language, Links, Profile, StoreName,
-        StoreTimeZone,
+        About, AuditEntry, AuditQuery, ContactPage, Currency, EmailAddress, Language, Links,
+        Profile, StoreName, StoreTimeZone,
     },
 };
 
@@ -237,7 +237,7 @@ async fn a_sign_of_a_currency_a_picked_colour_and_a_link_without_a_scheme_are_re
     assert_eq!(colour(&saved).as_deref(), Some("#2e7d32"));
     let link = ("Impressum", "https://www.tierheim.example/impressum");
     assert_eq!(links(&saved), [link]);
-    let contact_page = saved.contact_page.as_ref().map(|page| page.as_str());
+    let contact_page = saved.contact_page.as_ref().map(ContactPage::as_str);
     assert_eq!(contact_page, Some("https://tierheim.example/fragen"));
 
     // Without a script, the picker counts if somebody changes it, and else what is typed.

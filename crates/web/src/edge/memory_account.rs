@@ -165,7 +165,7 @@ impl Reservation {
         let former_total = self.account.total_use.fetch_add(difference, Relaxed);
         self.size = size;
         let use_of_site = match self.site {
-            Some(site) => self.account.change_use_of_site(site, difference),
+            Some(address) => self.account.change_use_of_site(address, difference),
             None => size,
         };
         MemoryUse {
