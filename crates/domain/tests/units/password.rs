@@ -60,6 +60,15 @@ fn common_words_of_each_language_with_digits_are_refused_and_phrases_are_not() {
         "KÖLN2026köln",
         "ana123456789",
         "we1come12345",
+        "Marzo2026Marzo",
+        "febrero12345",
+        "Otoño2026!!!",
+        "März2026März",
+        "herbst-2026-herbst",
+        "minou2026minou",
+        "perro12345678",
+        "teamo-teamo-1",
+        "hund2026hund!",
     ] {
         assert_eq!(chosen(common), Some(WeakPassword::Common), "{common}");
     }
