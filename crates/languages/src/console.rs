@@ -212,6 +212,10 @@ texts! {
     undone_without;
     status(status: PetStatus) -> &'static str;
     withdrawn;
+    /// An animal that has left, below the number of such animals.
+    departures;
+    /// The filter for the animals that have left.
+    withdrawn_filter;
     /// A status of one animal, such as "Reserved", below a number of animals.
     status_below(count: u64, status: &'static str) -> Cow<'static, str>;
     overdue;
@@ -341,7 +345,7 @@ texts! {
     field_removed(label: &str, typed: &str) -> String;
     /// Someone took a choice off a field while it was chosen.
     choice_removed(label: &str, chosen: &str) -> String;
-    number_shortened(label: &str, typed: &str) -> String;
+    number_shortened(typed: &str) -> String;
     /// A cell has an error such as `#REF!`.
     spreadsheet_error(cell: &str) -> String;
 

@@ -1,16 +1,14 @@
 //! The labels of the fields of a new database.
 
-use petstore_domain::store_area::{FieldDefinition, FieldSet, Language, relabel};
+use petstore_domain::store_area::{FieldDefinition, FieldLabels, FieldSet, Language, relabel};
 
-use super::field_labels;
+use super::{field_labels, former_labels::FORMER_FIELDS};
 
 /// Returns the fields that change if the labels that nobody has changed are written in this language.
 pub fn relabelled_fields(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
-    relabel(
-        fields,
-        &Language::ALL.map(field_labels),
-        field_labels(language),
-    )
+    let mut all_labels: Vec<&'static [FieldLabels]> = vec![&FORMER_FIELDS];
+    all_labels.extend(Language::ALL.map(field_labels));
+    relabel(fields, &all_labels, field_labels(language))
 }
 
 #[cfg(test)]
@@ -142,12 +140,40 @@ mod tests {
             [
                 "Art der Aufnahme",
                 "Fundtier",
-                "Abgegeben",
+                "Abgabetier",
                 "Rückläufer",
-                "Übernommen",
+                "Übernahme",
                 "Hier geboren"
             ]
         );
+    }
+
+    #[test]
+    fn a_label_of_an_earlier_version_stays_until_the_store_takes_new_ones() {
+        let new = fields_of_new_database().unwrap();
+        let spanish = field_labels(Language::Spanish);
+        let mut fields = with(&new, &missing_shelter_fields(&new, spanish));
+        for former in &FORMER_FIELDS[12..] {
+            fields = changed(&fields, former.name, |field| {
+                field.label = Label::new(former.label.to_owned()).unwrap();
+                let labels = former.choices.iter();
+                let labels =
+                    labels.map(|(value, label)| ((*value).to_owned(), (*label).to_owned()));
+                let labels = BTreeMap::from_iter(labels);
+                field.choices = field
+                    .choices
+                    .take()
+                    .and_then(|choices| choices.with_labels(labels));
+            });
+        }
+        assert_eq!(shown(&fields, "intake"), ["Con nosotros desde"]);
+        assert!(shown(&fields, "intake_kind").contains(&"Trasladado".to_owned()));
+        for language in Language::ALL {
+            let relabelled = with(&fields, &relabelled_fields(&fields, language));
+            for expected in missing_shelter_fields(&new, field_labels(language)) {
+                assert_eq!(relabelled.find(expected.name.as_str()), Some(&expected));
+            }
+        }
     }
 
     #[test]

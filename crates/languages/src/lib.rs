@@ -11,6 +11,7 @@ mod dates;
 mod declaration;
 pub mod everyday;
 mod fields;
+mod former_labels;
 pub mod look;
 mod numbers;
 mod table_lists;
@@ -169,9 +170,10 @@ pub fn price(price: &str, currency: Option<&Currency>) -> String {
     }
 }
 
-/// Returns the labels of the fields of a new database in every language.
+/// Returns the labels of the fields of a new database in every language, and those that earlier versions gave.
 pub(crate) fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
-    Language::ALL.into_iter().flat_map(field_labels)
+    let labels = Language::ALL.into_iter().flat_map(field_labels);
+    labels.chain(&former_labels::FORMER_FIELDS)
 }
 
 /// Returns the label of the price in a shelter, unless somebody has changed it: orders have an adoption fee, and a page
@@ -195,7 +197,8 @@ pub(crate) fn is_usual_estimate_label(field: &FieldDefinition) -> bool {
     let label = field.label.as_str();
     let mut languages = Language::ALL.into_iter();
     field.is_birth_estimate()
-        && languages.any(|language| window_texts_in(language).birth_estimated == label)
+        && (former_labels::FORMER_ESTIMATE_LABELS.contains(&label)
+            || languages.any(|language| window_texts_in(language).birth_estimated == label))
 }
 
 /// Returns words as a list. The words after the first one begin in lower case, unless they are an abbreviation.

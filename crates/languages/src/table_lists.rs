@@ -7,6 +7,51 @@ pub(super) const YES: &str = "yes y true t 1 x ja j wahr oui o vrai sí s verdad
 /// Words for no.
 pub(super) const NO: &str = "no n false f 0 nein falsch non faux falso";
 
+/// Phrases for an animal that the window does not show, besides those for no and the label that pages show.
+pub(super) const NOT_LISTED: &str = "not yet,not on the website yet,noch nicht,noch nicht auf der Website,\
+     pas encore,pas encore sur le site,todavía no,aún no,todavía no está en el sitio web";
+
+/// Words for yes and no in one column: `kastriert` in a column for neutered animals.
+pub(super) const NEUTERED: &[(&str, &str)] = &[
+    (
+        "true",
+        "neutered,spayed,altered,castrated,kastriert,sterilisiert,castré,castrée,stérilisé,stérilisée,\
+         castrado,castrada,esterilizado,esterilizada",
+    ),
+    (
+        "false",
+        "not neutered,not spayed,unaltered,intact,unkastriert,nicht kastriert,non castré,non castrée,\
+         non stérilisé,non stérilisée,no castrado,no castrada,no esterilizado,no esterilizada",
+    ),
+];
+
+/// The values of the field `intake_kind`, with phrases besides their labels. Words with two meanings are left out: animals of a
+/// pound can be found or transferred.
+pub(super) const INTAKES: &[(&str, &str)] = &[
+    (
+        "Found",
+        "found animal,stray animal,Fund,Fundtiere,gefunden,trouvée,animal errant,errant,encontrada,callejero",
+    ),
+    (
+        "Surrendered",
+        "surrender,owner surrender,owner surrendered,signed over,given up,Abgabe,Privatabgabe,Abgabe durch Besitzer,\
+         abandon,abandonnée,cession,cesión,entrega,renuncia",
+    ),
+    (
+        "Returned",
+        "return,adoption return,returned adoption,Rückgabe,Rückkehrer,retour,devuelta",
+    ),
+    (
+        "Transferred",
+        "transfer,transfer in,Übernahme von anderem Tierheim,transféré,transférée,trasladada",
+    ),
+    (
+        "Born here",
+        "born in care,born in shelter,im Tierheim geboren,née ici,né au refuge,née au refuge,nacida aquí,\
+         nacido en la protectora,nacida en la protectora",
+    ),
+];
+
 /// Words for a missing value, which count in every field apart from free texts. Points, spaces and slashes in them do not count.
 pub(super) const NO_VALUES: &str = "unknown,not known,not available,not applicable,no data,tbd,tba,\
      k. A.,keine Angabe,keine Angaben,ohne Angabe,unbekannt,nicht bekannt,nicht vorhanden,\
@@ -30,7 +75,10 @@ pub(super) const MORE_MONTHS: [(&str, i8); 3] = [("Jänner", 1), ("Feber", 2), (
 pub(super) const ESTIMATES: &str = "~ ≈ ca circa c about approx approximately around est estimated \
      etwa ungefähr ungef rund zirka zirca geschätzt um \
      env environ vers \
-     aprox aproximadamente unos unas alrededor";
+     aprox aproximadamente unos unas alrededor hacia";
+
+/// Words for an estimate with an article after them, as pages show them before a day.
+pub(super) const ESTIMATES_OF_DAYS: &str = "um den,vers le,hacia el";
 
 /// Words of an age that have no meaning of their own: `3 years old`, `2 Jahre und 3 Monate alt`.
 pub(super) const AGE_FILLERS: &str = "old of age and alt und et y de edad";
@@ -79,6 +127,9 @@ pub(super) const SIZES: &[(&str, &str)] = &[
     ("Large", "l large big groß große großer gr grand grande"),
 ];
 
+/// The headings of a column with ages.
+pub(super) const AGE_HEADINGS: &str = "age,alter,âge,edad";
+
 /// The usual headings of members and of the fields of a new store, besides their labels.
 pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
     (
@@ -124,19 +175,21 @@ pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
     ),
     (
         "good_with_children",
-        "kids,children,ok with kids,good with kids,kinder,kinderfreundlich,ok enfants,enfants,niños,apto para niños",
+        "kids,children,ok with kids,good with kids,kinder,kinderfreundlich,ok enfants,entente enfants,enfants,\
+         niños,apto para niños",
     ),
     (
         "good_with_dogs",
-        "ok with dogs,hundeverträglich,ok chiens,apto con perros",
+        "ok with dogs,hundeverträglich,ok chiens,entente chiens,apto con perros",
     ),
     (
         "good_with_cats",
-        "ok with cats,katzenverträglich,ok chats,apto con gatos",
+        "ok with cats,katzenverträglich,ok chats,entente chats,apto con gatos",
     ),
     (
         "neutered",
-        "spayed,spayed/neutered,altered,fixed,sterilisiert,kastration,castré,stérilisée,castrado,esterilizada",
+        "spayed,spayed/neutered,altered,fixed,sterilisiert,kastration,castré,stérilisée,castration,\
+         stérilisation,castrado,castrada,esterilizada,castración,esterilización",
     ),
     (
         "house_trained",
@@ -149,11 +202,11 @@ pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
     ),
     (
         "intake_kind",
-        "intake type,type of intake,aufnahmeart,herkunft,origine,provenance,procedencia",
+        "intake type,type of intake,aufnahmeart,herkunft,origine,provenance,motif d’entrée,procedencia,motivo de entrada",
     ),
     (
         "place",
-        "kennel,location,room,zwinger,box,zimmer,standort,enclos,lugar,jaula",
+        "kennel,location,room,zwinger,box,zimmer,standort,enclos,chenil,lugar,jaula",
     ),
     (
         "microchip",

@@ -19,8 +19,9 @@ use super::{
     look::{SEX_WORDS, find_species},
     numbers_in,
     table_lists::{
-        AGE_FILLERS, ESTIMATES, MORE_HEADINGS, MORE_MONTHS, NO, NO_VALUES, NONE_VALUES,
-        OTHER_SPECIES, SEXES, SIZES, WEEKDAYS, YES,
+        AGE_FILLERS, AGE_HEADINGS, ESTIMATES, ESTIMATES_OF_DAYS, INTAKES, MORE_HEADINGS,
+        MORE_MONTHS, NEUTERED, NO, NO_VALUES, NONE_VALUES, NOT_LISTED, OTHER_SPECIES, SEXES, SIZES,
+        WEEKDAYS, YES,
     },
 };
 
@@ -47,9 +48,10 @@ fn collect_words(language: Language) -> TableWords {
         no: keys(NO),
         no_values: phrases(NO_VALUES),
         none_values: phrases(NONE_VALUES),
-        estimates: keys(ESTIMATES),
+        estimates: estimates(),
         age_units: age_units(language),
         age_fillers: keys(AGE_FILLERS),
+        age_headings: phrases(AGE_HEADINGS),
         statuses: statuses(),
         listings: listings(),
         choices: choices(),
@@ -76,6 +78,12 @@ fn keys(words: &str) -> Vec<String> {
 /// Returns the letters and digits of phrases that are separated by commas.
 fn phrases(list: &str) -> Vec<String> {
     list.split(',').map(letters_and_digits).collect()
+}
+
+/// Returns the words for an estimate. A word with an article comes before the word without it.
+fn estimates() -> Vec<String> {
+    let phrases = ESTIMATES_OF_DAYS.split(',').map(whole_key);
+    phrases.chain(keys(ESTIMATES)).collect()
 }
 
 fn months() -> Vec<(String, i8)> {
@@ -131,6 +139,9 @@ fn listings() -> Vec<(String, bool)> {
         listings.push((comparison_key(texts.on_website), true));
         listings.push((comparison_key(texts.not_on_website), false));
     }
+    for phrase in NOT_LISTED.split(',') {
+        listings.push((comparison_key(phrase), false));
+    }
     listings
 }
 
@@ -149,6 +160,17 @@ fn choices() -> Vec<ChoiceWord> {
         for (value, words) in words_by_value {
             for key in keys(words) {
                 choices.push(ChoiceWord { field, key, value });
+            }
+        }
+    }
+    for (field, phrases_by_value) in [("intake_kind", INTAKES), ("neutered", NEUTERED)] {
+        for (value, phrases) in phrases_by_value {
+            for phrase in phrases.split(',') {
+                choices.push(ChoiceWord {
+                    field,
+                    key: whole_key(phrase),
+                    value,
+                });
             }
         }
     }

@@ -14,8 +14,12 @@ texts! {
     weeks(count: i64) -> String;
     months(count: i64) -> String;
     years(count: i64) -> String;
-    /// An estimated age or year of birth.
-    about(estimate: &str) -> String;
+    /// An estimated age.
+    about(age: &str) -> String;
+    /// An estimated year of birth.
+    around_year(year: &str) -> String;
+    /// An estimated day of birth.
+    around_day(day: &str) -> String;
     /// The label of the mark of an estimated birth.
     birth_estimated;
     no;

@@ -101,7 +101,7 @@ pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
     let mut options = forms::status_options();
     options.insert(0, ("", texts().any_status));
     options.push((ALL_STATUSES, texts().also_sold));
-    options.push((WITHDRAWN, texts().withdrawn));
+    options.push((WITHDRAWN, texts().withdrawn_filter));
     options
 }
 

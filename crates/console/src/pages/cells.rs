@@ -31,7 +31,7 @@ pub(super) fn describe(problem: &CellProblem, field: &FieldDefinition, text: &st
         CellProblem::SpreadsheetError => spreadsheet_error_message(text),
         CellProblem::Shortened => {
             let readable_text = markup::readable(text, markup::SHORT_LENGTH);
-            texts().number_shortened(&super::values::label_of(field), &readable_text)
+            texts().number_shortened(&readable_text)
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use petstore_domain::store_area::FieldSet;
 use petstore_formats::{
-    cells::TableWords,
+    cells::CellReader,
     files::{AmbiguousHeading, KnownHeadings},
 };
 use petstore_languages::console::Label;
@@ -35,14 +35,16 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
 pub(super) struct ColumnMeanings<'r> {
     known: KnownHeadings,
     fields: &'r FieldSet,
+    reader: CellReader<'r>,
 }
 
 impl<'r> ColumnMeanings<'r> {
     /// Collects the headings of members and fields, as an import knows them.
-    pub(super) fn new(fields: &'r FieldSet, words: &TableWords) -> Self {
+    pub(super) fn new(fields: &'r FieldSet, reader: CellReader<'r>) -> Self {
         Self {
-            known: KnownHeadings::new(fields.all(), words),
+            known: KnownHeadings::new(fields.all(), reader.words),
             fields,
+            reader,
         }
     }
 
@@ -64,6 +66,19 @@ impl<'r> ColumnMeanings<'r> {
     /// Whether a heading means something, certain or not.
     pub(super) fn is_known(&self, heading: &str) -> bool {
         !matches!(self.meaning(heading), Ok(None))
+    }
+
+    /// Returns the name of the input for the day of birth, if a column with an unknown heading such as `Age` has only ages with
+    /// a unit, such as `3 years`. A number without a unit does not say whether it is a year, a month or an age.
+    pub(super) fn birth_of_ages<'c>(
+        &self,
+        heading: &str,
+        mut cells: impl Iterator<Item = &'c String>,
+    ) -> Option<String> {
+        let has_ages = self.reader.words.is_age_heading(heading)
+            && cells.all(|cell| cell.is_empty() || self.reader.birth_for_age(cell).is_some());
+        let birth = self.fields.all().iter().find(|field| field.is_birth())?;
+        has_ages.then(|| values::input_of(birth))
     }
 
     /// Returns the name of the input for a member or field of an import; `None` if no input has it.

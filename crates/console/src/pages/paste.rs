@@ -93,7 +93,7 @@ struct TypedColumn<'c> {
 /// The form says what each column is. If it does not say so, the heading or the place of the column decides.
 pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
     let fields = reader.values.fields;
-    let meanings = ColumnMeanings::new(fields, reader.values.cells.words);
+    let meanings = ColumnMeanings::new(fields, reader.values.cells);
     let sheet = Sheet::new(text, form, &meanings);
     let mut column_errors = Errors::default();
     let columns = read_columns(form, sheet, &meanings, fields, &mut column_errors);

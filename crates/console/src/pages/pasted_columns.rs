@@ -85,9 +85,26 @@ impl<'t> Sheet<'t> {
         meanings: &ColumnMeanings<'_>,
     ) -> Result<Option<String>, [String; 2]> {
         match self.headings {
-            Some(row) => meanings.meaning(&row.cells[index]),
+            Some(row) => match meanings.meaning(&row.cells[index])? {
+                None => Ok(self.guess_ages(row, index, meanings)),
+                meaning => Ok(meaning),
+            },
             None => Ok(MEMBERS.get(index).map(|(name, _)| (*name).to_owned())),
         }
+    }
+
+    /// Returns the name of the input for the day of birth, if a column has ages, and no other column has days of birth.
+    fn guess_ages(
+        self,
+        headings: &TableRow,
+        index: usize,
+        meanings: &ColumnMeanings<'_>,
+    ) -> Option<String> {
+        let cells = self.pet_rows.iter().filter_map(|row| row.cells.get(index));
+        let birth = meanings.birth_of_ages(&headings.cells[index], cells)?;
+        let mut others = headings.cells.iter();
+        let has_births = others.any(|heading| meanings.meaning(heading) == Ok(Some(birth.clone())));
+        (!has_births).then_some(birth)
     }
 
     /// Whether the first row counts as an animal, but looks like headings: each of its cells has a text of its own without

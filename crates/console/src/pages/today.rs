@@ -231,7 +231,7 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             (status_count(PetStatus::Available, available))
             (status_count(PetStatus::Pending, pending))
             (status_count(PetStatus::Sold, sold))
-            (count("withdrawn", texts().withdrawn, withdrawn))
+            (count("withdrawn", texts().departures, withdrawn))
         }
     }
 }

@@ -185,7 +185,7 @@ fn is_birth_estimated(fields: &FieldSet, values: &FieldValues) -> bool {
     value == Some(&FieldValue::Boolean(true))
 }
 
-/// Shows an estimated day of birth, such as `about 2024`.
+/// Shows an estimated day of birth, such as `around 2024`.
 pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
     let text = value.to_string();
     let Ok(born) = text.parse() else {

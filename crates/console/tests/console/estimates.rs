@@ -40,7 +40,7 @@ async fn an_age_is_shown_as_an_estimate_until_somebody_knows_the_day() {
     assert!(page.text.contains("about 2\u{a0}years"), "{page:?}");
     let facts = page.between("id=\"facts\"", "</dl>");
     assert!(
-        facts.contains("<dt>Born</dt><dd>about 2024</dd>"),
+        facts.contains("<dt>Born</dt><dd>around 2024</dd>"),
         "{facts}"
     );
     assert!(!facts.contains("estimated"), "{facts}");
@@ -73,7 +73,7 @@ async fn pasted_ages_years_and_months_are_estimates_and_days_are_not() {
     let lines = "Name\tSpecies\tBorn\nAda\tCat\tca. 3 years\nBea\tCat\t2019\nCleo\tCat\t05/2019\nDot\tCat\t2019-05-03";
     let page = clerk.post("/add/preview", &[("lines", lines)]).await;
     let table = page.between("<tbody>", "</tbody>");
-    assert_eq!(table.matches(">about 20").count(), 3, "{table}");
+    assert_eq!(table.matches(">around 20").count(), 3, "{table}");
     let form = page.form("/add/many");
     let form: Vec<_> = form
         .iter()
@@ -83,6 +83,37 @@ async fn pasted_ages_years_and_months_are_estimates_and_days_are_not() {
     for (id, is_estimate) in [(1, true), (2, true), (3, true), (4, false)] {
         let pet = pet(&shop, id).await;
         assert_eq!(mark(&pet).is_some(), is_estimate, "{pet:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_pasted_column_of_ages_is_the_birth_unless_another_column_is_or_a_number_has_no_unit() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (lines, birth_count, is_asked) in [
+        (
+            "Name\tSpecies\tAge\nAda\tCat\t3 years\nBea\tCat\t",
+            1,
+            false,
+        ),
+        ("Name\tTierart\tAlter\nAda\tKatze\tca. 8 Monate", 1, false),
+        (
+            "Name\tAge\tSpecies\tDOB\nAda\t3 years\tCat\tca. 2019",
+            1,
+            true,
+        ),
+        (
+            "Name\tSpecies\tAge\nAda\tCat\t3 years\nBea\tCat\t4",
+            0,
+            true,
+        ),
+    ] {
+        let page = clerk.post("/add/preview", &[("lines", lines)]).await;
+        let table = page.between("<tbody>", "</tbody>");
+        assert_eq!(table.matches(">around ").count(), birth_count, "{table}");
+        let question = "What do these columns contain?";
+        assert_eq!(page.text.contains(question), is_asked, "{page:?}");
+        assert_eq!(page.text.contains(">Leave out “Age”<"), is_asked);
     }
 }
 
@@ -99,5 +130,5 @@ async fn the_mark_is_as_public_as_the_day_of_birth_and_no_filter_or_input_of_a_n
         assert!(!page.text.contains("field.born_estimated"), "{page:?}");
     }
     let edit = clerk.get("/animals/1/edit").await.expect(200);
-    assert!(edit.text.contains(">Birth estimated<"), "{edit:?}");
+    assert!(edit.text.contains(">Date of birth estimated<"), "{edit:?}");
 }

@@ -14,7 +14,7 @@ use super::{
     paste::{clerk, preview, rows},
 };
 
-const NOT_YET: &str = "<span class=\"badge unlisted\">Not on the website yet</span>";
+const NOT_YET: &str = "<span class=\"badge unlisted\">Not on the website</span>";
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
     shop.store
@@ -56,11 +56,11 @@ async fn an_animal_is_added_off_the_website_marked_edited_and_put_back() {
     assert!(page.text.contains(NOT_YET), "{page:?}");
     let history = page.between("<ol class=\"history\">", "</ol>");
     assert!(
-        history.contains("Website: <ins><bdi>Not on the website yet</bdi></ins>"),
+        history.contains("Website: <ins><bdi>Not on the website</bdi></ins>"),
         "{history}"
     );
     let other = clerk.get("/animals/1").await.expect(200);
-    assert!(!other.text.contains("Not on the website yet"), "{other:?}");
+    assert!(!other.text.contains("Not on the website"), "{other:?}");
 
     let form = clerk.get("/animals/2/edit").await.form("/animals/2/edit");
     let listed = form.iter().find(|(name, _)| name == "listed");
@@ -73,7 +73,7 @@ async fn an_animal_is_added_off_the_website_marked_edited_and_put_back() {
         .to_owned();
     assert!(pet(&shop, 2).await.is_listed);
     let page = clerk.get(&next).await.expect(200);
-    let differs = "Website: <del><bdi>Not on the website yet</bdi></del> → \
+    let differs = "Website: <del><bdi>Not on the website</bdi></del> → \
          <ins><bdi>On the website</bdi></ins>";
     assert!(page.text.contains(differs), "{page:?}");
 
@@ -93,7 +93,7 @@ async fn an_animal_is_added_off_the_website_marked_edited_and_put_back() {
     assert!(!pet(&shop, 2).await.is_listed);
     let wrong = [("name", "Bo"), ("category", "1"), ("listed", "perhaps")];
     let page = clerk.post("/add", &wrong).await.expect(422);
-    assert!(page.text.contains("Write yes or no."), "{page:?}");
+    assert!(page.text.contains("Enter yes or no."), "{page:?}");
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn the_list_marks_them_and_is_filtered_by_a_chip() {
     add(&mut clerk, "Luna", "false").await;
     let page = clerk.get("/animals").await.expect(200);
     assert_eq!(page.text.matches(NOT_YET).count(), 1);
-    let chip = "<a class=\"more\" href=\"/animals?listed=false\">Not on the website yet</a>";
+    let chip = "<a class=\"more\" href=\"/animals?listed=false\">Not on the website</a>";
     assert!(page.text.contains(chip), "{page:?}");
     for (query, shown, hidden) in [
         ("listed=false", "Luna", "Rex"),
@@ -178,7 +178,7 @@ async fn the_list_marks_them_and_is_filtered_by_a_chip() {
     let page = clerk.get("/animals?listed=false").await.expect(200);
     assert!(
         page.text
-            .contains("<bdi>Not on the website yet</bdi> <span aria-hidden"),
+            .contains("<bdi>Not on the website</bdi> <span aria-hidden"),
         "{page:?}"
     );
     // A form of the list leads back to it.
@@ -195,8 +195,8 @@ async fn a_pasted_column_says_it_in_four_languages() {
     for (heading, no, yes) in [
         ("On the website", "no", "yes"),
         ("Auf der Website", "nein", "ja"),
-        ("Sur le site", "Pas encore sur le site", "oui"),
-        ("En el sitio web", "Todavía no está en el sitio web", "sí"),
+        ("Sur le site", "Pas sur le site", "oui"),
+        ("En el sitio web", "Fuera del sitio web", "sí"),
         ("listed", "FALSE", "TRUE"),
     ] {
         let shop = Shop::open().await;
@@ -207,7 +207,7 @@ async fn a_pasted_column_says_it_in_four_languages() {
         assert_eq!(
             rows(&page),
             [
-                "2 Rex Dogs Not on the website yet OK",
+                "2 Rex Dogs Not on the website OK",
                 "3 Max Dogs On the website OK",
                 "4 Mia Dogs On the website OK"
             ]
@@ -232,12 +232,12 @@ async fn a_pasted_column_says_it_in_four_languages() {
     let mut clerk = clerk(&shop).await;
     // The fourth column without a heading is not one that hides animals.
     let page = preview(&mut clerk, "Rex\tDogs\tsold\tno").await;
-    assert!(!page.text.contains("Not on the website yet<"), "{page:?}");
+    assert!(!page.text.contains("Not on the website<"), "{page:?}");
     let wrong = preview(&mut clerk, "Name\tCategory\tListed\nRex\tDogs\tperhaps")
         .await
         .expect(422);
     assert!(
-        wrong.text.contains("Website: Write yes or no."),
+        wrong.text.contains("Website: Enter yes or no."),
         "{wrong:?}"
     );
 }

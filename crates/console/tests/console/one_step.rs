@@ -143,7 +143,7 @@ async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() 
     ];
     let page = clerk.post("/animals/1/withdraw", &form).await.expect(200);
     for shown in [
-        "Mark Rex as having left the store?",
+        "Record Rex as having left the store?",
         "Its reservation, order 1, will be cancelled.",
         "href=\"/animals/1\"",
         // Somebody has to call.

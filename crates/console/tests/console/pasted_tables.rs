@@ -244,7 +244,7 @@ async fn titles_above_the_headings_are_no_animals_and_the_preview_names_them() {
         "Our animals\t\t\nAs of today\n\nname\tcategory\tmicrochip\nRex\tDogs\t-\nMax\tDogs\t?";
     let page = preview(&mut clerk, lines).await.expect(200);
     assert_eq!(rows(&page).len(), 2, "{page:?}");
-    let titles = "Left out above the headings: “Our animals”, “As of today”";
+    let titles = "Not imported, because it is above the headings: “Our animals”, “As of today”";
     assert!(page.text.contains(titles), "{page:?}");
     // Somebody who says that the first line is an animal gets a line for each of them.
     let form = [("lines", lines), ("headings", "no")];
@@ -256,7 +256,7 @@ async fn titles_above_the_headings_are_no_animals_and_the_preview_names_them() {
     assert_eq!(pets(&shop).await.len(), 2);
     let lines = "name\tcategory\nRex\t#REF!";
     let page = preview(&mut clerk, lines).await.expect(422);
-    let problem = "Category: #REF! is an error of the spreadsheet, not a value.";
+    let problem = "Category: #REF! is not a value.";
     assert!(page.text.contains(problem), "{page:?}");
 }
 
@@ -317,7 +317,7 @@ async fn a_first_line_that_looks_like_headings_has_a_button_that_says_so() {
         .map(|(name, value)| (&**name, &**value))
         .collect();
     let page = clerk.post("/add/preview", &form).await;
-    assert!(page.text.contains("“Called” is"), "{page:?}");
+    assert!(page.text.contains("“Called” contains"), "{page:?}");
     assert!(!page.text.contains(OFFER), "{page:?}");
     for animals in [
         "Rex\tDogs\nMax\tDogs",

@@ -119,7 +119,7 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
         ("sell", "Sell 2 animals?"),
         (
             "withdraw",
-            "Mark 2 animals as having left the store (died)?",
+            "Record 2 animals as having left the store (died)?",
         ),
         ("move", "Move 2 animals to “Dogs”?"),
     ] {

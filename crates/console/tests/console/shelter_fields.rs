@@ -76,7 +76,7 @@ async fn a_shelter_with_animals_is_offered_them_and_one_press_changes_no_animal(
         let page = manager.get(path).await.expect(200);
         let offer = page.between("action=\"/settings/shelter-fields\"", "</form>");
         assert!(
-            offer.contains("Good with children, ") && offer.contains(", Place"),
+            offer.contains("Good with children, ") && offer.contains(", Kennel or pen"),
             "{offer}"
         );
     }
@@ -128,8 +128,8 @@ async fn the_list_counts_from_the_day_of_intake_and_has_the_place_as_a_column_an
         assert!(page.text.contains(&cell), "{cell}: {page:?}");
     }
     let heading = page.between("<thead>", "</thead>");
-    assert!(heading.contains("Place"), "{heading}");
-    assert!(page.text.contains("By place"), "{page:?}");
+    assert!(heading.contains("Kennel or pen"), "{heading}");
+    assert!(page.text.contains("By kennel or pen"), "{page:?}");
     assert_eq!(
         names(&mut manager, "/animals?sort=longest").await,
         ["Old", "Max", "Rex"]
@@ -148,7 +148,7 @@ async fn a_list_without_places_has_no_column_for_them() {
     add(&mut manager, "Rex", &[]).await;
     let page = manager.get("/animals").await.expect(200);
     assert!(
-        !page.text.contains("Place") && !page.text.contains("sort=place"),
+        !page.text.contains("Kennel or pen") && !page.text.contains("sort=place"),
         "{page:?}"
     );
     // An order that the store cannot have.

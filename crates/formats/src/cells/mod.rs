@@ -95,7 +95,7 @@ impl CellReader<'_> {
             return Err(CellProblem::Shortened);
         }
         match field.kind {
-            FieldKind::Boolean => Ok(self.boolean(text)),
+            FieldKind::Boolean => Ok(self.boolean(field, text)),
             FieldKind::Integer => self.integer(text),
             FieldKind::Decimal => self.decimal(field, text),
             FieldKind::Date => self.date(field, text),
@@ -109,12 +109,14 @@ impl CellReader<'_> {
         ages::parse_age(age, self.today, self.words)
     }
 
-    /// Returns `true` or `false` for a word for yes or no, and any other text as it is.
-    fn boolean(&self, text: &str) -> String {
-        match self.words.find_yes_or_no(text) {
-            Some(value) => value.to_string(),
-            None => text.to_owned(),
+    /// Returns `true` or `false` for a word for yes or no, and any other text as it is. In the column for neutered animals,
+    /// `kastriert` is yes.
+    fn boolean(&self, field: &FieldDefinition, text: &str) -> String {
+        if let Some(value) = self.words.find_yes_or_no(text) {
+            return value.to_string();
         }
+        let value = self.find_word(field.name.as_str(), &whole_key(text));
+        value.unwrap_or(text).to_owned()
     }
 
     fn integer(&self, text: &str) -> Result<String, CellProblem> {

@@ -1,6 +1,10 @@
 //! The words that tables have in the languages of people.
 
-use petstore_domain::{PetStatus, store_area::search_key, text::comparison_key};
+use petstore_domain::{
+    PetStatus,
+    store_area::{letters_and_digits, search_key},
+    text::comparison_key,
+};
 
 /// A unit of an age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +52,14 @@ pub struct TableWords {
     pub age_units: Vec<(String, AgeUnit)>,
     /// The words that can be in an age without a meaning of their own, such as `old`.
     pub age_fillers: Vec<String>,
+    /// The headings of a column with ages, by [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
+    pub age_headings: Vec<String>,
     /// The words for statuses, by [`comparison_key`](petstore_domain::text::comparison_key).
     pub statuses: Vec<(String, PetStatus)>,
     /// The words for whether the window may show an animal, besides those for yes and no, by
     /// [`comparison_key`](petstore_domain::text::comparison_key).
     pub listings: Vec<(String, bool)>,
-    /// The words for choices of the fields of a new store.
+    /// The words for choices of the fields of a new store, and for `true` and `false` in fields with words of their own.
     pub choices: Vec<ChoiceWord>,
     /// Returns the species that a text names: `Dog` for `Hunde`.
     pub find_species: fn(&str) -> Option<&'static str>,
@@ -71,6 +77,11 @@ impl TableWords {
         }
         let (_, status) = self.statuses.iter().find(|(word, _)| *word == key)?;
         Some(*status)
+    }
+
+    /// Whether a column with this heading has ages.
+    pub fn is_age_heading(&self, heading: &str) -> bool {
+        self.age_headings.contains(&letters_and_digits(heading))
     }
 
     /// Returns what a word for yes or no means, in any language and in any case.

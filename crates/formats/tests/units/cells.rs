@@ -302,6 +302,76 @@ fn yes_and_no_are_words_signs_and_numbers() {
 }
 
 #[test]
+fn an_estimate_that_a_page_shows_is_read_again_in_every_language() {
+    let born = field("born", FieldKind::Date, &[]);
+    for text in [
+        "around 12 July 2026",
+        "um den 12. Juli 2026",
+        "vers le 12 juillet 2026",
+        "hacia el 12 de julio de 2026",
+    ] {
+        expect_in_each_language(&born, &[(text, "2026-07-12")]);
+    }
+    for text in ["around 2024", "um 2024", "vers 2024", "hacia 2024"] {
+        expect_in_each_language(&born, &[(text, "2024-01-01")]);
+    }
+}
+
+#[test]
+fn fields_of_a_shelter_have_words_of_their_own() {
+    let neutered = field("neutered", FieldKind::Boolean, &[]);
+    let trained = field("house_trained", FieldKind::Boolean, &[]);
+    for cell in ["Neutered", "kastriert", "castré", "CASTRADA"] {
+        expect_in_each_language(&neutered, &[(cell, "true")]);
+        expect_in_each_language(&trained, &[(cell, cell)]);
+    }
+    for cell in ["not neutered", "Nicht kastriert", "intact"] {
+        expect_in_each_language(&neutered, &[(cell, "false")]);
+    }
+    let values = [
+        "Found",
+        "Surrendered",
+        "Returned",
+        "Transferred",
+        "Born here",
+    ];
+    let intake = field("intake_kind", FieldKind::Choice, &values);
+    for (cell, value) in [
+        ("Stray", "Found"),
+        ("Fundtier", "Found"),
+        ("Hallazgo", "Found"),
+        ("owner surrender", "Surrendered"),
+        ("Signed over", "Surrendered"),
+        ("Abgabetier", "Surrendered"),
+        ("Abgegeben", "Surrendered"),
+        ("Abandon", "Surrendered"),
+        ("Cesión", "Surrendered"),
+        ("Rückläufer", "Returned"),
+        ("Übernommen", "Transferred"),
+        ("Nacido aquí", "Born here"),
+    ] {
+        expect_in_each_language(&intake, &[(cell, value)]);
+    }
+    // An animal of a pound can be found or transferred.
+    let pound = read(German, &intake, "Fourrière");
+    assert_eq!(pound, Err(CellProblem::NoChoice));
+}
+
+#[test]
+fn an_animal_that_is_not_yet_on_the_website_is_not_listed() {
+    for language in Language::ALL {
+        let words = table_words(language);
+        for text in ["not yet", "Noch nicht", "pas encore", "Todavía no"] {
+            assert_eq!(words.find_listing(text), Some(false), "{text}");
+        }
+        for text in ["Not on the website yet", "Noch nicht auf der Website"] {
+            assert_eq!(words.find_listing(text), Some(false), "{text}");
+        }
+        assert_eq!(words.find_listing("perhaps"), None);
+    }
+}
+
+#[test]
 fn an_integer_has_no_decimals_and_no_zeros_before_it() {
     for (cell, integer) in [
         ("7", Some(7)),

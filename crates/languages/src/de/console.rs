@@ -206,7 +206,15 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
     status,
     withdrawn: "Abgegangen",
-    status_below: |_, status| Cow::Borrowed(status),
+    departures: "Abgang",
+    withdrawn_filter: "Nicht mehr im Bestand",
+    status_below: |count, status| {
+        if status == TEXTS.departures && count != 1 {
+            Cow::Borrowed("Abgänge")
+        } else {
+            Cow::Borrowed(status)
+        }
+    },
     overdue: "Überfällig",
     order_status,
     reason,
@@ -299,13 +307,13 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Bleibt sie leer, gilt die Kategorie der Tierart.",
     species_or_category: "Wählen Sie eine Tierart oder eine Kategorie.",
     or_about: "Oder ungefähres Alter",
-    about_hint: "Bei einem Alter wie 2 oder 8 Monate wird das Geburtsdatum von heute aus zurückgerechnet.",
+    about_hint: "Z.\u{a0}B. 2 Jahre oder 8 Monate; eine Zahl allein gilt als Jahre. Das Geburtsdatum wird von heute aus zurückgerechnet.",
     ages_typed: [
         "j jhr jahr jahre jahren",
         "m mon monat monate monaten",
         "w wo woche wochen",
     ],
-    age_invalid: "Geben Sie das Alter in Jahren ein, z.\u{a0}B. 2, oder z.\u{a0}B. als 8 Monate oder 10 Wochen.",
+    age_invalid: "Geben Sie das Alter in Jahren ein, z.\u{a0}B. 2, oder mit Einheit, z.\u{a0}B. 8 Monate oder 10 Wochen.",
     born_or_age: "Geben Sie entweder das Geburtsdatum oder das Alter ein und lassen Sie das andere leer.",
 
     // The texts about fields and their values.
@@ -320,7 +328,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Kleinbuchstaben (a–z), Ziffern und Unterstriche, z.\u{a0}B. fell_laenge. Bleibt er leer, wird er aus der Bezeichnung gebildet. Er ist später nicht mehr änderbar.",
     field_name_invalid: "Geben Sie einen Namen für Programme ein: 1 bis 32 Kleinbuchstaben (a–z), Ziffern und Unterstriche, davon als Erstes ein Buchstabe.",
     field_name_taken: "Ein anderes Feld hat schon diesen Namen für Programme. Geben Sie einen anderen ein.",
-    field_label_taken: "Ein anderes Feld hat schon diese Bezeichnung. Beide würden in allen Formularen gleich aussehen.",
+    field_label_taken: "Ein anderes Feld hat schon diese Bezeichnung. Beide würden in allen Formularen gleich aussehen. Geben Sie eine andere ein.",
     field_kind: "Typ",
     choose_kind: "Typ wählen",
     field_label_invalid: "Geben Sie eine Bezeichnung mit 1 bis 255 Zeichen ein.",
@@ -382,7 +390,7 @@ pub(crate) static TEXTS: Texts = Texts {
             "Datum",
             "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024.",
         ),
-        FieldKind::Boolean => ("Ja oder nein", "Wählen Sie Ja oder Nein."),
+        FieldKind::Boolean => ("Ja oder nein", "Geben Sie ja oder nein ein."),
         FieldKind::Choice => (
             "Auswahl aus einer Liste",
             "Wählen Sie einen Wert aus der Liste.",
@@ -409,22 +417,22 @@ pub(crate) static TEXTS: Texts = Texts {
             "{label}: {chosen} steht nicht mehr zur Auswahl. Wählen Sie einen anderen Wert oder keinen."
         )
     },
-    number_shortened: |label, typed| {
+    number_shortened: |typed| {
         format!(
-            "{label}: Excel hat die Zahl zu {typed} verkürzt, die letzten Ziffern fehlen. Markieren Sie in Excel die Spalte, wählen Sie „Zellen formatieren“, „Zahl“ mit 0 Dezimalstellen, und kopieren Sie sie noch einmal."
+            "Excel hat die Zahl zu {typed} verkürzt, die letzten Ziffern fehlen. Markieren Sie in Excel die Spalte, wählen Sie „Zellen formatieren“, „Zahl“ mit 0 Dezimalstellen, und kopieren Sie sie noch einmal."
         )
     },
     spreadsheet_error: |cell| {
         format!(
-            "{cell} ist ein Fehler der Tabelle und kein Wert. Berichtigen Sie die Formel, verbreitern Sie die Spalte, wenn sie #### zeigt, oder leeren Sie die Zelle, und kopieren Sie sie noch einmal."
+            "{cell} ist kein Wert. Steht dort ####, machen Sie die Spalte in der Tabelle breiter, sonst korrigieren Sie die Formel oder leeren Sie die Zelle. Kopieren Sie die Zeilen dann noch einmal."
         )
     },
 
     // The list of animals, and its bar.
     on_website: "Auf der Website",
-    not_on_website: "Noch nicht auf der Website",
-    listing_invalid: "Schreiben Sie ja oder nein.",
-    website_hint: "Zum Beispiel in Quarantäne oder während der Fundfrist. Bis dahin sieht nur das Team das Tier.",
+    not_on_website: "Nicht auf der Website",
+    listing_invalid: "Geben Sie ja oder nein ein.",
+    website_hint: "Wählen Sie „Nicht auf der Website“ zum Beispiel in der Quarantäne oder während der Fundfrist. Solange sieht nur das Team das Tier.",
     website_more: "Website\u{a0}…",
     put_on_website: "Auf die Website stellen",
     take_off_website: "Von der Website nehmen",
@@ -592,7 +600,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     no_order_found_hint: |kept| {
         format!(
-            "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kunde {} lang gespeichert.",
+            "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleiben die Daten des Kunden {} lang gespeichert.",
             days(kept)
         )
     },
@@ -788,25 +796,27 @@ pub(crate) static TEXTS: Texts = Texts {
     columns: "Spalten",
     leave_out: "Nicht übernehmen",
     first_line: "Die erste Zeile",
-    first_line_is: ["ist ein Tier", "enthält die Überschriften"],
-    first_line_has_headings: "Die erste Zeile hat Überschriften",
-    first_line_counts: "Bisher zählt die erste Zeile als Tier.",
+    first_line_is: ["enthält ein Tier", "enthält Überschriften"],
+    first_line_has_headings: "Die erste Zeile enthält Überschriften",
+    first_line_counts: "Zurzeit zählt die erste Zeile als Tier.",
     unknown_columns: "Was steht in diesen Spalten?",
     see_above: "Siehe oben",
     lines_with: |numbers| format!("Zeilen {numbers}"),
     separator: "Zwischen den Zellen steht",
     separators: ["ein Komma", "ein Semikolon", "ein Tabulator"],
-    titles_left_out: |titles| format!("Über den Überschriften weggelassen: {titles}"),
+    titles_left_out: |titles| {
+        format!("Nicht übernommen, weil es über den Überschriften steht: {titles}")
+    },
     column_ambiguous: |heading, one, other| {
         format!("„{heading}“ kann {one} oder {other} sein. Wählen Sie aus.")
     },
-    column: |heading| format!("„{heading}“ ist"),
+    column: |heading| format!("„{heading}“ enthält"),
     chosen_twice: |label| {
         format!("Zwei Spalten sind „{label}“. Wählen Sie für eine davon etwas anderes.")
     },
     column_missing: |label| format!("Wählen Sie die Spalte für „{label}“."),
     left_out: |headings| format!("{headings} nicht übernehmen"),
-    left_out_hint: "Diese Spalten werden nicht übernommen. Wählen Sie unten, was sie enthalten, oder bestätigen Sie, dass sie wegfallen:",
+    left_out_hint: "Diese Spalten werden nicht übernommen. Wählen Sie oben aus, was sie enthalten, oder bestätigen Sie, dass sie wegfallen:",
     column_number: |number| format!("Spalte {number}"),
     leave_out_first: "Setzen Sie das Häkchen, um die anderen Spalten wegzulassen, oder wählen Sie, was sie enthalten.",
     first_lines: |taken, rest| {
@@ -833,7 +843,10 @@ pub(crate) static TEXTS: Texts = Texts {
     revoke_effect: "Danach wird jedes Programm mit diesem Schlüssel abgewiesen. Ein widerrufener Schlüssel bleibt ungültig.",
     really: |verb, what| match verb {
         _ if verb == TEXTS.make_link => format!("Neuen Link {what} erstellen?"),
-        _ if verb == TEXTS.change_role => format!("Rolle {what} ändern?"),
+        _ if verb == TEXTS.change_role => {
+            let name = what.strip_prefix("für ").unwrap_or(what);
+            format!("Rolle von {name} ändern?")
+        }
         _ if verb == TEXTS.delete_field => format!("Feld „{what}“ löschen?"),
         _ if verb == TEXTS.revoke_key => format!("API-Schlüssel „{what}“ widerrufen?"),
         // A verb of one word.
@@ -1156,7 +1169,7 @@ pub(crate) static TEXTS: Texts = Texts {
             "Nur Listen mit höchstens {most} Tieren lassen sich sortieren. Wählen Sie zuerst einen Filter, zum Beispiel eine Tierart."
         )
     },
-    stay: "Aufenthalt",
+    stay: "Aufenthaltsdauer",
     longest_first: "Am längsten bei uns",
     too_many_attempts: |minutes| {
         let minutes = if minutes == 1 {
@@ -1176,7 +1189,7 @@ pub(crate) static TEXTS: Texts = Texts {
         WeakPassword::Long => {
             format!("Das Passwort darf höchstens {} Zeichen haben.", Password::MAX_LENGTH)
         }
-        WeakPassword::Common => "Dieses Passwort ist leicht zu erraten. Wählen Sie ein anderes, z.\u{a0}B. vier zufällige Wörter."
+        WeakPassword::Common => "Dieses Passwort ist leicht zu erraten: Es ist verbreitet, wiederholt ein Zeichen oder besteht fast nur aus üblichen Wörtern oder einem Namen. Wählen Sie ein anderes, z.\u{a0}B. vier zufällige Wörter."
             .to_owned(),
     }
     },
@@ -1312,7 +1325,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Jemand anders hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
     link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
     link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen, ohne Benutzernamen vor einem @ und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
-    several_urls: "Das sind mehrere Adressen. Tragen Sie jeden Link in eine eigene Zeile ein.",
+    several_urls: "Das sind mehrere Adressen. Geben Sie hier nur eine ein und die anderen bei den nächsten Links.",
     pick_colour: "Farbe auswählen",
     link_label: |number| format!("Text von Link {number}"),
     link_url: |number| format!("Adresse von Link {number}"),
@@ -1368,18 +1381,18 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Zeitzone",
-        "In dieser Zeitzone beginnen und enden die Tage: auf der Seite Heute, beim Alter, bei Reservierungen und auf der Website. Ohne sie gelten für Zeiten die Zeitzone des Geräts und für Tage die UTC.",
+        "In dieser Zeitzone beginnen und enden die Tage: auf der Seite „Heute“, beim Alter, bei Reservierungen und auf der Website. Ohne sie gelten für Zeiten die Zeitzone des Geräts und für Tage die UTC.",
         "Die Zeitzone muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
     ],
     member_currency: [
         "Währung",
         "Etwa EUR, €, GBP, USD oder CHF.",
-        "Die Währung muss drei Buchstaben haben, etwa EUR, oder ein Zeichen, das nur eine Währung hat, etwa €. Korrigieren Sie sie oder lassen Sie sie leer.",
+        "Diese Währung ist nicht bekannt oder nicht eindeutig. Geben Sie drei Buchstaben ein, etwa EUR, oder ein Zeichen wie €. Sie können das Feld auch leer lassen.",
     ],
     member_colour: [
         "Farbe",
-        "Die Farbe der Schaltflächen und Links der Website: Wählen Sie sie unten aus oder schreiben Sie einen Namen wie Grün oder #2f6f4f.",
-        "Diese Farbe ist nicht bekannt. Wählen Sie unten eine aus, oder schreiben Sie einen Namen wie Grün oder # mit sechs Ziffern oder Buchstaben von a bis f. Sie können das Feld auch leer lassen.",
+        "Die Farbe der Schaltflächen und Links der Website: Wählen Sie sie unten aus oder geben Sie einen Namen wie Grün oder einen Code wie #2f6f4f ein.",
+        "Diese Farbe ist nicht bekannt. Wählen Sie unten eine aus, oder geben Sie einen Namen wie Grün ein oder # mit sechs Ziffern oder Buchstaben von a bis f. Sie können das Feld auch leer lassen.",
     ],
     zone_of_device: "Dieses Gerät",
     zone_regions: [
@@ -1417,7 +1430,7 @@ pub(crate) static TEXTS: Texts = Texts {
     by_place: |place| format!("Nach {place}"),
     store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
-    labels_with_language: "Auch die Bezeichnungen der Felder, etwa Tierart und Geschlecht, in dieser Sprache schreiben",
+    labels_with_language: "Auch die Bezeichnungen der Felder (etwa „Tierart“ und „Geschlecht“) auf diese Sprache umstellen",
     write_labels: "Bezeichnungen übernehmen",
     no_backup: "Es gibt noch keine Sicherung. Bitten Sie den Betreiber, Sicherungen einzuschalten.",
     old_backup: |at| {
@@ -1569,8 +1582,8 @@ pub(crate) mod shelter {
     use super::{animals, days};
     use crate::console::Texts;
     use petstore_domain::{
-        PetStatus,
-        store_area::{ChangeType, OrderStatus},
+        PetStatus, Scope,
+        store_area::{ChangeType, OrderStatus, WithdrawalReason},
     };
 
     pub(crate) static TEXTS: Texts = Texts {
@@ -1594,6 +1607,17 @@ pub(crate) mod shelter {
         store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",
         language_of_store: |name| format!("Sprache des Tierheims ({name})"),
         status_invalid: "Der Status muss verfügbar, reserviert oder vermittelt sein.",
+        member_about: [
+            super::TEXTS.member_about[0],
+            super::TEXTS.member_about[1],
+            "Der Text über das Tierheim darf höchstens 2.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
+        ],
+        reason,
+        scope: |scope| match scope {
+            Scope::StoreAdmin => "Tierheim verwalten",
+            other => super::TEXTS.scope(other),
+        },
+        withdrawn_filter: "Nicht mehr im Tierheim",
         any_status: "Im Tierheim",
         also_sold: "Im Tierheim oder vermittelt",
         add_sold: "Auch vermittelte",
@@ -1668,6 +1692,13 @@ pub(crate) mod shelter {
             "Vermittelt"
         } else {
             super::order_status(status)
+        }
+    }
+
+    fn reason(reason: WithdrawalReason) -> &'static str {
+        match reason {
+            WithdrawalReason::Transferred => "An anderes Tierheim abgegeben",
+            other => super::reason(other),
         }
     }
 }

@@ -36,13 +36,13 @@ pub(crate) static FIELDS: [FieldLabels; 17] = [
     FieldLabels::new("price", "Preis", &[]),
     FieldLabels::new("microchip", "Chipnummer", &[]),
     // Those of a shelter.
-    FieldLabels::new("good_with_children", "Verträglich mit Kindern", &[]),
+    FieldLabels::new("good_with_children", "Für Kinder geeignet", &[]),
     FieldLabels::new("good_with_dogs", "Verträglich mit Hunden", &[]),
     FieldLabels::new("good_with_cats", "Verträglich mit Katzen", &[]),
     FieldLabels::new("neutered", "Kastriert", &[]),
     FieldLabels::new("house_trained", "Stubenrein", &[]),
     FieldLabels::new("intake", "Bei uns seit", &[]),
-    FieldLabels::new("intake_kind", "Art der Aufnahme", &[("Found", "Fundtier"), ("Surrendered", "Abgegeben"), ("Returned", "Rückläufer"), ("Transferred", "Übernommen"), ("Born here", "Hier geboren")]),
+    FieldLabels::new("intake_kind", "Art der Aufnahme", &[("Found", "Fundtier"), ("Surrendered", "Abgabetier"), ("Returned", "Rückläufer"), ("Transferred", "Übernahme"), ("Born here", "Hier geboren")]),
     FieldLabels::new("place", "Unterbringung", &[]),
 ];
 
@@ -54,8 +54,10 @@ pub(crate) static TEXTS: Texts = Texts {
     weeks: |count| many(count, "Woche", "Wochen"),
     months: |count| many(count, "Monat", "Monate"),
     years: |count| many(count, "Jahr", "Jahre"),
-    about: |estimate| format!("etwa {estimate}"),
-    birth_estimated: "Geburt geschätzt",
+    about: |age| format!("etwa {age}"),
+    around_year: |year| format!("um {year}"),
+    around_day: |day| format!("um den {day}"),
+    birth_estimated: "Geburtsdatum geschätzt",
     no: "Nein",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {species}"));
@@ -91,7 +93,7 @@ pub(crate) static TEXTS: Texts = Texts {
     clear: "Alle anzeigen",
     next: "Weitere Tiere",
     first: "Zurück zu den neuesten",
-    link_not_understood: "Dieser Link fragt nach etwas, das diese Seite nicht kennt. Dieser Teil wurde weggelassen.",
+    link_not_understood: "Ein Teil dieses Links ist unbekannt und wurde nicht beachtet.",
     none_found: "Zu Ihrer Suche passt zurzeit kein Tier.",
     none_here_yet: "Unter diesen Tieren passt keines. Auf der nächsten Seite geht es weiter.",
     none_at_all: "Zurzeit sucht kein Tier ein Zuhause. Schauen Sie bald wieder vorbei.",

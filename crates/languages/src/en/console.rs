@@ -111,8 +111,8 @@ pub(crate) static TEXTS: Texts = Texts {
     sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
      set one, sell it, or edit its status.",
-    withdraw: "Mark as left",
-    withdraw_more: "Left the store…",
+    withdraw: "Record as left",
+    withdraw_more: "Record as left…",
     withdraw_hint: "It disappears from all lists of animals. Its history stays, and it can be restored.",
     restore: "Restore",
     restore_hint: "It returns to the lists as it was.",
@@ -205,6 +205,8 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "The others have their previous value again. These animals stay as they are:",
     status,
     withdrawn: "Left the store",
+    departures: "Left the store",
+    withdrawn_filter: "Left the store",
     status_below: |_, status| Cow::Borrowed(status),
     overdue: "Overdue",
     order_status,
@@ -272,7 +274,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_number: |id| format!("Category {id}"),
     changed_by: |name| format!("Changed by {name}"),
     is_withdrawn: "It has left the store. Restore it first.",
-    withdraw_animal: |name| format!("Mark {name} as having left the store?"),
+    withdraw_animal: |name| format!("Record {name} as having left the store?"),
     has_no_reservation: "It has no reservation.",
     is_gone: "It no longer exists.",
     is_reserved: |order| format!("It is reserved by order {order}."),
@@ -293,7 +295,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "If this is empty, the category of the species is used.",
     species_or_category: "Choose a species or a category.",
     or_about: "Or approximate age",
-    about_hint: "With an age such as 2 or 8 months, the date of birth is worked out from today.",
+    about_hint: "Such as 2 years or 8 months; a number without a unit means years. The date of birth is worked out from today.",
     ages_typed: [
         "y yr yrs year years",
         "m mo mos mth mths month months",
@@ -314,7 +316,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot be changed later.",
     field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
     field_name_taken: "Another field has this name for programs. Enter a different one.",
-    field_label_taken: "Another field already has this label. Both would look the same in all forms.",
+    field_label_taken: "Another field already has this label. Both would look the same in all forms. Enter a different one.",
     field_kind: "Type",
     choose_kind: "Choose a type",
     field_label_invalid: "Enter a label of 1 to 255 characters.",
@@ -374,7 +376,7 @@ pub(crate) static TEXTS: Texts = Texts {
             "Date",
             "Enter a date with its day, month and year, such as 3 May 2024.",
         ),
-        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
+        FieldKind::Boolean => ("Yes or no", "Enter yes or no."),
         FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
     },
     animal_with_number: |name, number| format!("{name} (number {number})"),
@@ -396,22 +398,22 @@ pub(crate) static TEXTS: Texts = Texts {
     choice_removed: |label, chosen| {
         format!("{label}: {chosen} is no longer a choice. Choose another one, or none.")
     },
-    number_shortened: |label, typed| {
+    number_shortened: |typed| {
         format!(
-            "{label}: Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again."
+            "Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again."
         )
     },
     spreadsheet_error: |cell| {
         format!(
-            "{cell} is an error of the spreadsheet, not a value. Correct its formula, widen the column if it shows ####, or empty the cell, and copy it again."
+            "{cell} is not a value. If it shows ####, widen the column in the spreadsheet; otherwise correct the formula or empty the cell. Then copy and paste the rows again."
         )
     },
 
     // The list of animals, and its bar.
     on_website: "On the website",
-    not_on_website: "Not on the website yet",
-    listing_invalid: "Write yes or no.",
-    website_hint: "For example in quarantine, or while an owner may still come forward. Until then, only the staff see the animal.",
+    not_on_website: "Not on the website",
+    listing_invalid: "Enter yes or no.",
+    website_hint: "Choose “Not on the website” in quarantine, for example, or while an owner may still come forward. Until you change it, only the staff see the animal.",
     website_more: "Website…",
     put_on_website: "Put on the website",
     take_off_website: "Take off the website",
@@ -579,7 +581,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     no_order_found_hint: |kept| {
         format!(
-            "Check the spelling. When an order is closed, its customer is kept for {}.",
+            "Check the spelling. When an order is closed, the customer’s details are kept for {}.",
             days(kept)
         )
     },
@@ -754,7 +756,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     withdraw_animals: |count, why| {
         format!(
-            "Mark {} as having left the store ({})?",
+            "Record {} as having left the store ({})?",
             animals(count),
             reason(why).to_lowercase()
         )
@@ -771,25 +773,25 @@ pub(crate) static TEXTS: Texts = Texts {
     first_line: "The first line",
     first_line_is: ["is an animal", "has the headings"],
     first_line_has_headings: "The first line has headings",
-    first_line_counts: "At present the first line counts as an animal.",
-    unknown_columns: "What are these columns?",
+    first_line_counts: "The first line is being read as an animal.",
+    unknown_columns: "What do these columns contain?",
     see_above: "See above",
     lines_with: |numbers| format!("Lines {numbers}"),
     separator: "The cells are separated by",
     separators: ["a comma", "a semicolon", "a tab"],
-    titles_left_out: |titles| format!("Left out above the headings: {titles}"),
+    titles_left_out: |titles| format!("Not imported, because it is above the headings: {titles}"),
     column_ambiguous: |heading, one, other| {
         format!("“{heading}” can be {one} or {other}. Choose which.")
     },
-    column: |heading| format!("“{heading}” is"),
+    column: |heading| format!("“{heading}” contains"),
     chosen_twice: |label| {
         format!("Two columns are {label}. Choose something else for one of them.")
     },
     column_missing: |label| format!("Choose the column that is {label}."),
     left_out: |headings| format!("Leave out {headings}"),
-    left_out_hint: "These columns will not be imported. Choose below what they are, or confirm that they are left out:",
+    left_out_hint: "These columns will not be imported. Choose above what they contain, or confirm that they are left out:",
     column_number: |number| format!("column {number}"),
-    leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
+    leave_out_first: "Tick the box to leave out the other columns, or choose what they contain.",
     first_lines: |taken, rest| {
         format!(
             "At most {taken} animals are added at once. The other {rest} stay here and follow in the next preview."
@@ -807,7 +809,10 @@ pub(crate) static TEXTS: Texts = Texts {
     // Settings.
     make_link: "Create a new link",
     revoke_effect: "From then on, every program with this key is rejected. A revoked key cannot be used again.",
-    really: |verb, what| format!("{verb} {what}?"),
+    really: |verb, what| match what.strip_prefix("for ") {
+        Some(name) if verb == TEXTS.change_role => format!("{verb} of {name}?"),
+        _ => format!("{verb} {what}?"),
+    },
     disable_member: |name| {
         format!("All sessions of {name} end at once, and {name} can no longer sign in.")
     },
@@ -1024,7 +1029,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Staff.
     staff: "Staff",
     role_label: "Role",
-    state: "State",
+    state: "Status",
     you: "you",
     add_member: "Add a member",
     password_again: "Enter your password again, because you last did so more than five minutes ago. What you \
@@ -1101,8 +1106,8 @@ pub(crate) static TEXTS: Texts = Texts {
     more_follow: "More entries follow on the next page of the console.",
     not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
     newest_first: "Newest first",
-    by_name: "By name",
-    by_price: |price| format!("By {}", price.to_lowercase()),
+    by_name: "Name A–Z",
+    by_price: |price| format!("Lowest {} first", price.to_lowercase()),
     youngest_first: "Youngest first",
     too_many_to_sort: |most| {
         format!(
@@ -1117,7 +1122,8 @@ pub(crate) static TEXTS: Texts = Texts {
             "There were too many attempts to sign in. Wait {minutes} minute{plural}, or ask a manager for a link."
         )
     },
-    weak: |weak| match weak {
+    weak: |weak| {
+        match weak {
         WeakPassword::Short => {
             format!(
                 "The password must have at least {} characters.",
@@ -1131,9 +1137,10 @@ pub(crate) static TEXTS: Texts = Texts {
             )
         }
         WeakPassword::Common => {
-            "This password is easy to guess. Choose another one, such as four random words."
+            "This password is easy to guess: it is common, repeats one character, or is little more than common words or a name. Choose another one, such as four random words."
                 .to_owned()
         }
+    }
     },
     welcome: |name| html! { "Welcome, " bdi { (name) } ". Choose the password that you will sign in with." },
     you_are: |name, of| html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" },
@@ -1284,7 +1291,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Somebody else changed these details at the same time. Check how they look now, and save again.",
     link_label_invalid: "A link must have a text of 1 to 60 characters on one line. Enter it, or empty both inputs of the link.",
     link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
-    several_urls: "These are several addresses. Give each link a row of its own.",
+    several_urls: "These are several addresses. Enter only one here, and the others under the next links.",
     pick_colour: "Pick a colour",
     link_label: |number| format!("Text of link {number}"),
     link_url: |number| format!("Address of link {number}"),
@@ -1346,11 +1353,11 @@ pub(crate) static TEXTS: Texts = Texts {
     member_currency: [
         "Currency",
         "Such as EUR, €, GBP, USD or CHF.",
-        "The currency must have three letters, such as EUR, or a sign that only one currency has, such as €. Correct it, or leave it empty.",
+        "This currency is not known, or not clear. Enter three letters, such as EUR, or a sign such as € or £. Or leave it empty.",
     ],
     member_colour: [
         "Colour",
-        "The colour of buttons and links of the website: pick it below, or type a name such as green, or #2f6f4f.",
+        "The colour of buttons and links of the website: pick it below, or type its name, such as green, or its code, such as #2f6f4f.",
         "This colour is not known. Pick one below, or type a name such as green, or # with six digits or letters from a to f. Or leave it empty.",
     ],
     zone_of_device: "This device",
@@ -1385,12 +1392,12 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     shelter_fields: "More fields for a shelter",
-    shelter_fields_hint: "Press once to add these fields. They begin empty, so no animal changes.",
+    shelter_fields_hint: "One click adds these fields. They start empty, so your animals do not change.",
     add_shelter_fields: "Add these fields",
     by_place: |place| format!("By {}", place.to_lowercase()),
     store_labels: "Field labels in the language of the store",
     store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
-    labels_with_language: "Write the field labels, such as Species and Sex, in this language, too",
+    labels_with_language: "Also change the field labels, such as “Species” and “Sex”, to this language",
     write_labels: "Use these labels",
     no_backup: "There is no backup yet. Ask the operator to turn on backups.",
     old_backup: |at| {
@@ -1421,7 +1428,7 @@ fn order_status(status: OrderStatus) -> &'static str {
 fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
         WithdrawalReason::Died => "Died",
-        WithdrawalReason::Transferred => "Transferred",
+        WithdrawalReason::Transferred => "Transferred elsewhere",
         WithdrawalReason::Reclaimed => "Returned to owner",
         WithdrawalReason::Mistake => "Added by mistake",
         WithdrawalReason::Other => "Other reason",
@@ -1535,11 +1542,11 @@ fn span(count: i64, unit: Unit) -> String {
 
 /// The English texts of the pages for the staff that a shelter has in other words than a shop.
 pub(crate) mod shelter {
-    use super::{animals, days, reason};
+    use super::{animals, days};
     use crate::console::Texts;
     use petstore_domain::{
-        PetStatus,
-        store_area::{ChangeType, OrderStatus},
+        PetStatus, Scope,
+        store_area::{ActType, ChangeType, OrderStatus, SubjectKind, WithdrawalReason},
     };
 
     pub(crate) static TEXTS: Texts = Texts {
@@ -1550,13 +1557,14 @@ pub(crate) mod shelter {
         sell_more: "Mark as adopted…",
         sell: "Mark as adopted",
         sell_now: "Mark as adopted now",
-        withdraw_more: "Left the shelter…",
         withdrawn: "Left the shelter",
+        departures: "Left the shelter",
+        withdrawn_filter: "Left the shelter",
         is_withdrawn: "It has left the shelter. Restore it first.",
-        withdraw_animal: |name| format!("Mark {name} as having left the shelter?"),
+        withdraw_animal: |name| format!("Record {name} as having left the shelter?"),
         withdraw_animals: |count, why| {
             format!(
-                "Mark {} as having left the shelter ({})?",
+                "Record {} as having left the shelter ({})?",
                 animals(count),
                 reason(why).to_lowercase()
             )
@@ -1574,6 +1582,26 @@ pub(crate) mod shelter {
         store_labels: "Field labels in the language of the shelter",
         language_of_store: |name| format!("Language of the shelter ({name})"),
         status_invalid: "The status must be available, reserved or adopted.",
+        member_about: [
+            super::TEXTS.member_about[0],
+            super::TEXTS.member_about[1],
+            "The text about the shelter must have at most 2,000 characters. Shorten it, or leave it empty.",
+        ],
+        reason,
+        act: |kind| match kind {
+            ActType::ProfileChanged => "Shelter profile changed",
+            other => super::TEXTS.act(other),
+        },
+        subject: |kind| match kind {
+            SubjectKind::Profile => "Shelter profile",
+            other => super::TEXTS.subject(other),
+        },
+        scope: |scope| match scope {
+            Scope::StoreRead => "Read animals and orders of the shelter",
+            Scope::StoreWrite => "Change animals and orders of the shelter",
+            Scope::StoreAdmin => "Administer the shelter",
+            other => super::TEXTS.scope(other),
+        },
         any_status: "In the shelter",
         also_sold: "In the shelter or adopted",
         add_sold: "Include adopted animals",
@@ -1614,7 +1642,7 @@ pub(crate) mod shelter {
         },
         no_order_found_hint: |kept| {
             format!(
-                "Check the spelling. When an order is closed, its adopter is kept for {}.",
+                "Check the spelling. When an order is closed, the adopter’s details are kept for {}.",
                 days(kept)
             )
         },
@@ -1645,6 +1673,13 @@ pub(crate) mod shelter {
             "Adopted"
         } else {
             super::order_status(status)
+        }
+    }
+
+    fn reason(reason: WithdrawalReason) -> &'static str {
+        match reason {
+            WithdrawalReason::Transferred => "Transferred to another rescue",
+            other => super::reason(other),
         }
     }
 }

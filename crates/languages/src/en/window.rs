@@ -39,9 +39,10 @@ pub(crate) static FIELDS: [FieldLabels; 17] = [
     FieldLabels::new("good_with_cats", "Good with cats", &[]),
     FieldLabels::new("neutered", "Neutered", &[]),
     FieldLabels::new("house_trained", "House-trained", &[]),
-    FieldLabels::new("intake", "Here since", &[]),
-    FieldLabels::new("intake_kind", "How it came", &[]),
-    FieldLabels::new("place", "Place", &[]),
+    FieldLabels::new("intake", "With us since", &[]),
+    // "Born here" is the same.
+    FieldLabels::new("intake_kind", "How it arrived", &[("Found", "Stray"), ("Surrendered", "Given up by owner"), ("Returned", "Returned by adopter"), ("Transferred", "Transferred in")]),
+    FieldLabels::new("place", "Kennel or pen", &[]),
 ];
 
 pub(crate) static TEXTS: Texts = Texts {
@@ -52,8 +53,10 @@ pub(crate) static TEXTS: Texts = Texts {
     weeks: |count| many(count, "week"),
     months: |count| many(count, "month"),
     years: |count| many(count, "year"),
-    about: |estimate| format!("about {estimate}"),
-    birth_estimated: "Birth estimated",
+    about: |age| format!("about {age}"),
+    around_year: |year| format!("around {year}"),
+    around_day: |day| format!("around {day}"),
+    birth_estimated: "Date of birth estimated",
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));
@@ -89,7 +92,7 @@ pub(crate) static TEXTS: Texts = Texts {
     clear: "Show all",
     next: "More animals",
     first: "Back to the newest",
-    link_not_understood: "This link asks for something that this page does not know. That part was left out.",
+    link_not_understood: "Part of this link was not understood, and was ignored.",
     none_found: "No animals match your search.",
     none_here_yet: "No match among these animals. Continue to the next page.",
     none_at_all: "No animal is looking for a home at the moment. Come back soon.",

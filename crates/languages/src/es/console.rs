@@ -204,6 +204,8 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "Los demás animales vuelven a tener su valor anterior. Estos se quedan como están:",
     status,
     withdrawn: "Baja",
+    departures: "Baja",
+    withdrawn_filter: "Bajas",
     status_below: |count, status| {
         if count == 1 {
             Cow::Borrowed(status)
@@ -300,7 +302,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si se deja vacía, se toma la categoría de la especie.",
     species_or_category: "Elija una especie o una categoría.",
     or_about: "O edad aproximada",
-    about_hint: "A partir de una edad, como 2 (años) u 8 meses, se calcula la fecha de nacimiento.",
+    about_hint: "Por ejemplo, 2 años u 8 meses; un número solo cuenta como años. La fecha de nacimiento se calcula a partir de hoy.",
     ages_typed: ["a año años", "m mes meses", "s sem semana semanas"],
     age_invalid: "Escriba la edad en años, como 2, o bien 8 meses o 10 semanas.",
     born_or_age: "Escriba la fecha de nacimiento o la edad, y deje la otra vacía.",
@@ -317,7 +319,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
     field_name_invalid: "Escriba un nombre para programas: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
     field_name_taken: "Otro campo ya tiene este nombre para programas. Escriba uno distinto.",
-    field_label_taken: "Otro campo ya tiene esta etiqueta. No se podrían distinguir en ningún formulario.",
+    field_label_taken: "Otro campo ya tiene este nombre visible. No se podrían distinguir en ningún formulario. Escriba uno distinto.",
     field_kind: "Tipo",
     choose_kind: "Elija un tipo",
     field_label_invalid: "Escriba un nombre visible de 1 a 255 caracteres.",
@@ -377,7 +379,7 @@ pub(crate) static TEXTS: Texts = Texts {
             "Fecha",
             "Escriba una fecha con día, mes y año, como 03/05/2024.",
         ),
-        FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
+        FieldKind::Boolean => ("Sí o no", "Indique sí o no."),
         FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
     },
     animal_with_number: |name, number| format!("{name} (número {number})"),
@@ -399,22 +401,22 @@ pub(crate) static TEXTS: Texts = Texts {
     choice_removed: |label, chosen| {
         format!("{label}: {chosen} ya no es una opción. Elija otra o ninguna.")
     },
-    number_shortened: |label, typed| {
+    number_shortened: |typed| {
         format!(
-            "{label}: Excel ha abreviado el número a {typed} y faltan sus últimas cifras. En Excel, seleccione la columna, elija «Formato de celdas», «Número» con 0 decimales, y cópiela otra vez."
+            "Excel ha abreviado el número a {typed} y faltan sus últimas cifras. En Excel, seleccione la columna, elija «Formato de celdas», «Número» con 0 decimales, y cópiela otra vez."
         )
     },
     spreadsheet_error: |cell| {
         format!(
-            "{cell} es un error de la hoja de cálculo y no un valor. Corrija la fórmula, ensanche la columna si muestra ####, o vacíe la celda, y cópiela otra vez."
+            "{cell} no es un valor. Si muestra ####, ensanche la columna en la hoja de cálculo; si no, corrija la fórmula o vacíe la celda. Después, copie y pegue las filas otra vez."
         )
     },
 
     // The list of animals, and its bar.
     on_website: "En el sitio web",
-    not_on_website: "Todavía no está en el sitio web",
-    listing_invalid: "Escriba sí o no.",
-    website_hint: "Por ejemplo, en cuarentena o mientras su dueño pueda reclamarlo. Hasta entonces, solo el equipo ve al animal.",
+    not_on_website: "Fuera del sitio web",
+    listing_invalid: "Indique sí o no.",
+    website_hint: "No lo publique, por ejemplo, durante la cuarentena o mientras el dueño pueda reclamarlo. Así solo lo ve el equipo.",
     website_more: "Sitio web…",
     put_on_website: "Publicar en el sitio web",
     take_off_website: "Retirar del sitio web",
@@ -780,14 +782,16 @@ pub(crate) static TEXTS: Texts = Texts {
     leave_out: "Omitir",
     first_line: "La primera línea",
     first_line_is: ["es un animal", "contiene los encabezados"],
-    first_line_has_headings: "La primera línea contiene los títulos",
+    first_line_has_headings: "La primera línea contiene los encabezados",
     first_line_counts: "Por ahora, la primera línea cuenta como un animal.",
     unknown_columns: "¿Qué contienen estas columnas?",
-    see_above: "Véase arriba",
+    see_above: "Ver arriba",
     lines_with: |numbers| format!("Líneas {numbers}"),
     separator: "Las celdas están separadas por",
     separators: ["una coma", "un punto y coma", "un tabulador"],
-    titles_left_out: |titles| format!("Omitido encima de los encabezados: {titles}"),
+    titles_left_out: |titles| {
+        format!("Se ha omitido lo que hay encima de los encabezados: {titles}")
+    },
     column_ambiguous: |heading, one, other| {
         format!("«{heading}» puede ser «{one}» o «{other}». Elija una de las dos.")
     },
@@ -797,7 +801,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     column_missing: |label| format!("Elija qué columna es «{label}»."),
     left_out: |headings| format!("Omitir {headings}"),
-    left_out_hint: "Estas columnas no se importarán. Elija abajo qué son o confirme que se omiten:",
+    left_out_hint: "Estas columnas no se importarán. Elija qué son o confirme que se omiten:",
     column_number: |number| format!("columna {number}"),
     leave_out_first: "Marque la casilla para omitir las demás columnas o elija qué son.",
     first_lines: |taken, rest| {
@@ -1154,8 +1158,8 @@ pub(crate) static TEXTS: Texts = Texts {
             "Solo se pueden ordenar listas de hasta {most} animales. Elija antes un filtro, por ejemplo una especie."
         )
     },
-    stay: "Estancia",
-    longest_first: "Más tiempo con nosotros",
+    stay: "Tiempo aquí",
+    longest_first: "Primero los que llevan más tiempo",
     too_many_attempts: |minutes| {
         let minutes = if minutes == 1 {
             "1 minuto".to_owned()
@@ -1166,7 +1170,8 @@ pub(crate) static TEXTS: Texts = Texts {
             "Ha habido demasiados intentos de iniciar sesión. Espere {minutes} o pida un enlace a un responsable."
         )
     },
-    weak: |weak| match weak {
+    weak: |weak| {
+        match weak {
         WeakPassword::Short => {
             format!(
                 "La contraseña debe tener al menos {} caracteres.",
@@ -1180,9 +1185,10 @@ pub(crate) static TEXTS: Texts = Texts {
             )
         }
         WeakPassword::Common => {
-            "Esta contraseña es fácil de adivinar. Elija otra, por ejemplo cuatro palabras al azar."
+            "Esta contraseña es fácil de adivinar: es habitual, repite un carácter o consta casi solo de palabras corrientes o de un nombre. Elija otra, por ejemplo cuatro palabras al azar."
                 .to_owned()
         }
+    }
     },
     welcome: |name| html! { "Le damos la bienvenida, " bdi { (name) } ". Elija la contraseña con la que iniciará sesión." },
     you_are: |name, of| html! { "Sesión de " bdi { (name) } " (" (role(of)) ")" },
@@ -1341,7 +1347,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Otra persona ha cambiado estos datos al mismo tiempo. Compruebe cómo están ahora y guarde de nuevo.",
     link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres. Escríbalo o vacíe los dos campos del enlace.",
     link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios, sin nombre de usuario antes de una @ y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
-    several_urls: "Son varias direcciones. Ponga cada enlace en su propia línea.",
+    several_urls: "Este campo contiene varias direcciones. Escriba cada enlace en sus propios campos.",
     pick_colour: "Elegir un color",
     link_label: |number| format!("Texto del enlace {number}"),
     link_url: |number| format!("Dirección del enlace {number}"),
@@ -1403,12 +1409,12 @@ pub(crate) static TEXTS: Texts = Texts {
     member_currency: [
         "Moneda",
         "Como EUR, €, GBP, USD o CHF.",
-        "La moneda debe tener tres letras, como EUR, o un signo de una sola moneda, como €. Corríjala o déjela vacía.",
+        "Esta moneda no se reconoce o no está clara. Escriba tres letras, como EUR, o un símbolo que sea de una sola moneda, como €. También puede dejarla vacía.",
     ],
     member_colour: [
         "Color",
-        "El color de los botones y enlaces del sitio web: elíjalo abajo, o escriba un nombre como verde, o #2f6f4f.",
-        "Este color no se conoce. Elija uno abajo, o escriba un nombre como verde, o # con seis cifras o letras de la a a la f. También puede dejarlo vacío.",
+        "El color de los botones y enlaces del sitio web: elíjalo abajo, o escriba su nombre, como verde, o su código, como #2f6f4f.",
+        "No se reconoce este color. Elija uno abajo, o escriba un nombre como verde, o # con seis cifras o letras de la a a la f. También puede dejarlo vacío.",
     ],
     zone_of_device: "Este dispositivo",
     zone_regions: [
@@ -1444,9 +1450,9 @@ pub(crate) static TEXTS: Texts = Texts {
     shelter_fields_hint: "Con un clic se añaden estos campos. Al principio están vacíos, y ningún animal cambia.",
     add_shelter_fields: "Añadir estos campos",
     by_place: |place| format!("Por {}", place.to_lowercase()),
-    store_labels: "Nombres de los campos en el idioma del centro",
+    store_labels: "Nombres visibles de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
-    labels_with_language: "Poner también los nombres de los campos, como Especie y Sexo, en este idioma",
+    labels_with_language: "Poner también los nombres visibles de los campos, como «Especie» y «Sexo», en este idioma",
     write_labels: "Aplicar estos nombres",
     no_backup: "Todavía no hay ninguna copia de seguridad. Pida al administrador del servidor que las active.",
     old_backup: |at| {
@@ -1604,7 +1610,7 @@ pub(crate) mod shelter {
     use super::{animals, days};
     use crate::console::Texts;
     use petstore_domain::{
-        PetStatus,
+        PetStatus, Scope,
         store_area::{ChangeType, OrderStatus},
     };
 
@@ -1626,9 +1632,15 @@ pub(crate) mod shelter {
         contract_heading: "Contrato de adopción",
         store: "Protectora",
         change_store: "Cambiar los datos de la protectora",
-        store_labels: "Nombres de los campos en el idioma de la protectora",
+        store_labels: "Nombres visibles de los campos en el idioma de la protectora",
         language_of_store: |name| format!("Idioma de la protectora ({name})"),
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
+        scope: |scope| match scope {
+            Scope::StoreRead => "Leer animales y trámites de la protectora",
+            Scope::StoreWrite => "Modificar animales y trámites de la protectora",
+            Scope::StoreAdmin => "Administrar la protectora",
+            other => super::TEXTS.scope(other),
+        },
         any_status: "En la protectora",
         also_sold: "En la protectora o adoptados",
         add_sold: "Incluir los adoptados",

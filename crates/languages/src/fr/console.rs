@@ -157,7 +157,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_to_number: "Ajouter l’animal à ce numéro, sans nom de catégorie",
     paste: "Lignes du tableur",
     paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, avec son nom et sa catégorie. \
-     Si la première ligne contient les titres, aussi avec son statut et les valeurs de ses champs. \
+     Si la première ligne contient les en-têtes, aussi avec son statut et les valeurs de ses champs. \
      Sans catégorie, celle de l’espèce s’applique. \
      Vous verrez un aperçu avant tout ajout.",
     preview: "Aperçu",
@@ -207,6 +207,8 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "Les autres animaux ont retrouvé leur valeur d’avant. Ceux-ci restent tels quels\u{a0}:",
     status,
     withdrawn: "Sortie",
+    departures: "Sortie",
+    withdrawn_filter: "Sortis",
     status_below: |count, status| {
         if count < 2 {
             Cow::Borrowed(status)
@@ -301,7 +303,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "À partir d’un âge, par exemple 2 (ans) ou 8 mois, la date de naissance est calculée.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{a0}; un nombre seul compte en années. La date de naissance est calculée à partir d’aujourd’hui.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
@@ -318,7 +320,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne pourra plus être modifié.",
     field_name_invalid: "Saisissez un nom pour les programmes\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
     field_name_taken: "Un autre champ porte ce nom pour les programmes. Saisissez-en un autre.",
-    field_label_taken: "Un autre champ porte déjà ce libellé. Les deux se confondraient dans tous les formulaires.",
+    field_label_taken: "Un autre champ porte déjà ce libellé. Les deux se confondraient dans tous les formulaires. Saisissez-en un autre.",
     field_kind: "Type",
     choose_kind: "Choisissez un type",
     field_label_invalid: "Saisissez un libellé de 1 à 255 caractères.",
@@ -386,7 +388,7 @@ pub(crate) static TEXTS: Texts = Texts {
             "Date",
             "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024.",
         ),
-        FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
+        FieldKind::Boolean => ("Oui ou non", "Indiquez oui ou non."),
         FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
     },
     animal_with_number: |name, number| format!("{name} (numéro {number})"),
@@ -410,22 +412,22 @@ pub(crate) static TEXTS: Texts = Texts {
             "{label}\u{a0}: {chosen} n’est plus un choix possible. Choisissez-en un autre, ou aucun."
         )
     },
-    number_shortened: |label, typed| {
+    number_shortened: |typed| {
         format!(
-            "{label}\u{a0}: Excel a abrégé le nombre en {typed}, et ses derniers chiffres manquent. Dans Excel, sélectionnez la colonne, choisissez «\u{a0}Format de cellule\u{a0}», «\u{a0}Nombre\u{a0}» avec 0 décimale, puis copiez-la à nouveau."
+            "Excel a abrégé le nombre en {typed}, et ses derniers chiffres manquent. Dans Excel, sélectionnez la colonne, choisissez «\u{a0}Format de cellule\u{a0}», «\u{a0}Nombre\u{a0}» avec 0 décimale, puis copiez-la à nouveau."
         )
     },
     spreadsheet_error: |cell| {
         format!(
-            "{cell} est une erreur du tableur et non une valeur. Corrigez la formule, élargissez la colonne si elle affiche ####, ou videz la cellule, puis copiez-la à nouveau."
+            "{cell} n’est pas une valeur. Si la cellule affiche ####, élargissez la colonne dans le tableur\u{a0}; sinon, corrigez la formule ou videz la cellule. Copiez et collez ensuite les lignes à nouveau."
         )
     },
 
     // The list of animals, and its bar.
     on_website: "Sur le site",
-    not_on_website: "Pas encore sur le site",
-    listing_invalid: "Écrivez oui ou non.",
-    website_hint: "Par exemple en quarantaine ou pendant le délai de garde légal. D’ici là, seule l’équipe voit l’animal.",
+    not_on_website: "Pas sur le site",
+    listing_invalid: "Indiquez oui ou non.",
+    website_hint: "Laissez l’animal hors du site par exemple pendant la quarantaine ou le délai légal de garde. Seule l’équipe le voit alors.",
     website_more: "Site web…",
     put_on_website: "Publier sur le site",
     take_off_website: "Retirer du site",
@@ -598,7 +600,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     no_order_found_hint: |kept| {
         format!(
-            "Vérifiez l’orthographe. Le client d’un dossier clos est conservé pendant {}.",
+            "Vérifiez l’orthographe. Les coordonnées du client d’un dossier clos sont conservées pendant {}.",
             days(kept)
         )
     },
@@ -808,15 +810,15 @@ pub(crate) static TEXTS: Texts = Texts {
     columns: "Colonnes",
     leave_out: "Ignorer",
     first_line: "La première ligne",
-    first_line_is: ["est un animal", "contient les titres"],
-    first_line_has_headings: "La première ligne contient les titres",
+    first_line_is: ["est un animal", "contient les en-têtes"],
+    first_line_has_headings: "La première ligne contient les en-têtes",
     first_line_counts: "Pour l’instant, la première ligne compte comme un animal.",
     unknown_columns: "Que contiennent ces colonnes\u{a0}?",
     see_above: "Voir ci-dessus",
     lines_with: |numbers| format!("Lignes {numbers}"),
     separator: "Les cellules sont séparées par",
     separators: ["une virgule", "un point-virgule", "une tabulation"],
-    titles_left_out: |titles| format!("Laissé de côté au-dessus des en-têtes\u{a0}: {titles}"),
+    titles_left_out: |titles| format!("Ignoré au-dessus des en-têtes\u{a0}: {titles}"),
     column_ambiguous: |heading, one, other| {
         format!("«\u{a0}{heading}\u{a0}» peut être {one} ou {other}. Choisissez.")
     },
@@ -830,9 +832,9 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("Choisissez la colonne qui correspond à «\u{a0}{label}\u{a0}».")
     },
     left_out: |headings| format!("Ignorer {headings}"),
-    left_out_hint: "Ces colonnes ne sont pas importées. Choisissez ci-dessous ce qu’elles sont, ou confirmez qu’elles sont ignorées\u{a0}:",
+    left_out_hint: "Ces colonnes ne sont pas importées. Choisissez ce qu’elles contiennent, ou confirmez qu’elles sont ignorées\u{a0}:",
     column_number: |number| format!("colonne {number}"),
-    leave_out_first: "Cochez la case pour ignorer les autres colonnes, ou choisissez ce qu’elles sont.",
+    leave_out_first: "Cochez la case pour ignorer les autres colonnes, ou choisissez ce qu’elles contiennent.",
     first_lines: |taken, rest| {
         let rest = if rest < 2 {
             "L’animal restant est conservé ici et suivra".to_owned()
@@ -861,7 +863,10 @@ pub(crate) static TEXTS: Texts = Texts {
     // Settings.
     make_link: "Créer un nouveau lien",
     revoke_effect: "Tout programme qui utilise cette clé sera refusé. Une clé révoquée ne peut plus être réactivée.",
-    really: |verb, what| format!("{verb} {}\u{a0}?", called(what)),
+    really: |verb, what| match what.strip_prefix("pour ") {
+        Some(name) if verb == TEXTS.change_role => format!("{verb} {}\u{a0}?", de(name)),
+        _ => format!("{verb} {}\u{a0}?", called(what)),
+    },
     disable_member: |name| {
         format!(
             "Toutes les sessions {} sont fermées immédiatement, et {name} ne peut plus se connecter.",
@@ -1191,7 +1196,7 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     stay: "Durée du séjour",
-    longest_first: "Arrivés depuis longtemps",
+    longest_first: "Présents depuis le plus longtemps",
     too_many_attempts: |minutes| {
         let unit = if minutes < 2 { "minute" } else { "minutes" };
         format!(
@@ -1207,7 +1212,7 @@ pub(crate) static TEXTS: Texts = Texts {
             format!("Le mot de passe doit avoir au plus {} caractères.", Password::MAX_LENGTH)
         }
         WeakPassword::Common => {
-            "Ce mot de passe est facile à deviner. Choisissez-en un autre, par exemple quatre mots au hasard."
+            "Ce mot de passe est facile à deviner\u{a0}: il est courant, répète un caractère ou se compose presque uniquement de mots courants ou d’un nom. Choisissez-en un autre, par exemple quatre mots au hasard."
                 .to_owned()
         }
     }
@@ -1352,7 +1357,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_stale: "Quelqu’un d’autre a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
     link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères. Saisissez-le, ou videz les deux champs du lien.",
     link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace, sans nom d’utilisateur devant un @ et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
-    several_urls: "Il y a plusieurs adresses. Indiquez chaque lien sur sa propre ligne.",
+    several_urls: "Ce champ contient plusieurs adresses. Saisissez chaque lien dans ses propres champs.",
     pick_colour: "Choisir une couleur",
     link_label: |number| format!("Texte du lien {number}"),
     link_url: |number| format!("Adresse du lien {number}"),
@@ -1414,12 +1419,12 @@ pub(crate) static TEXTS: Texts = Texts {
     member_currency: [
         "Devise",
         "Par exemple EUR, €, GBP, USD ou CHF.",
-        "La devise doit avoir trois lettres, par exemple EUR, ou un signe propre à une seule devise, par exemple €. Corrigez-la, ou laissez-la vide.",
+        "Cette devise n’est pas reconnue ou n’est pas claire. Saisissez trois lettres, par exemple EUR, ou un symbole propre à une seule devise, par exemple €. Vous pouvez aussi laisser le champ vide.",
     ],
     member_colour: [
         "Couleur",
-        "La couleur des boutons et des liens du site\u{a0}: choisissez-la ci-dessous, ou saisissez un nom comme vert, ou #2f6f4f.",
-        "Cette couleur n’est pas connue. Choisissez-en une ci-dessous, ou saisissez un nom comme vert, ou # suivi de six chiffres ou lettres de a à f. Vous pouvez aussi laisser le champ vide.",
+        "La couleur des boutons et des liens du site\u{a0}: choisissez-la ci-dessous, ou saisissez son nom, comme vert, ou son code, comme #2f6f4f.",
+        "Cette couleur n’est pas reconnue. Choisissez-en une ci-dessous, ou saisissez un nom comme vert, ou # suivi de six chiffres ou lettres de a à f. Vous pouvez aussi laisser le champ vide.",
     ],
     zone_of_device: "Cet appareil",
     zone_regions: [
@@ -1451,13 +1456,13 @@ pub(crate) static TEXTS: Texts = Texts {
             "L’horloge du serveur indique {now}, mais la dernière heure confirmée est {confirmed}. Aucune réservation ne se termine tant que ce n’est pas réglé. Prévenez l’administrateur du serveur\u{a0}: il faut corriger l’horloge ou, si elle est juste, exécuter «\u{a0}petstore clock confirm\u{a0}». Si l’horloge avance régulièrement, elle sera considérée comme juste dans {hours}\u{a0}h."
         )
     },
-    shelter_fields: "D’autres champs pour un refuge",
+    shelter_fields: "Champs supplémentaires pour un refuge",
     shelter_fields_hint: "Un clic ajoute ces champs. Ils sont vides au départ, et aucun animal n’est modifié.",
     add_shelter_fields: "Ajouter ces champs",
     by_place: |place| format!("Par {}", place.to_lowercase()),
     store_labels: "Libellés des champs dans la langue de l’établissement",
     store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal n’est modifié.",
-    labels_with_language: "Écrire aussi les libellés des champs, comme Espèce et Sexe, dans cette langue",
+    labels_with_language: "Mettre aussi les libellés des champs («\u{a0}Espèce\u{a0}», «\u{a0}Sexe\u{a0}»…) dans cette langue",
     write_labels: "Appliquer ces libellés",
     no_backup: "Il n’y a pas encore de sauvegarde. Demandez à l’administrateur du serveur d’activer les sauvegardes.",
     old_backup: |at| {
@@ -1502,7 +1507,7 @@ fn order_status(status: OrderStatus) -> &'static str {
 fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
         WithdrawalReason::Died => "Décès",
-        WithdrawalReason::Transferred => "Transfert vers un autre magasin ou refuge",
+        WithdrawalReason::Transferred => "Transfert vers une autre animalerie ou un autre refuge",
         WithdrawalReason::Reclaimed => "Restitution à son propriétaire",
         WithdrawalReason::Mistake => "Ajout par erreur",
         WithdrawalReason::Other => "Autre motif",
@@ -1625,7 +1630,7 @@ pub(crate) mod shelter {
     use super::{animals, days, of_count};
     use crate::console::Texts;
     use petstore_domain::{
-        PetStatus,
+        PetStatus, Scope,
         store_area::{ChangeType, OrderStatus},
     };
 
@@ -1650,7 +1655,13 @@ pub(crate) mod shelter {
         store_labels: "Libellés des champs dans la langue du refuge",
         language_of_store: |name| format!("Langue du refuge ({name})"),
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
-        longest_first: "Au refuge depuis longtemps",
+        scope: |scope| match scope {
+            Scope::StoreRead => "Lire les animaux et les dossiers du refuge",
+            Scope::StoreWrite => "Modifier les animaux et les dossiers du refuge",
+            Scope::StoreAdmin => "Administrer le refuge",
+            other => super::TEXTS.scope(other),
+        },
+        longest_first: "Au refuge depuis le plus longtemps",
         any_status: "Au refuge",
         also_sold: "Au refuge ou adoptés",
         add_sold: "Inclure les adoptés",
@@ -1697,7 +1708,7 @@ pub(crate) mod shelter {
         },
         no_order_found_hint: |kept| {
             format!(
-                "Vérifiez l’orthographe. L’adoptant d’un dossier clos est conservé pendant {}.",
+                "Vérifiez l’orthographe. Les coordonnées de l’adoptant d’un dossier clos sont conservées pendant {}.",
                 days(kept)
             )
         },

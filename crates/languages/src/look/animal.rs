@@ -236,13 +236,13 @@ impl<'a> Animal<'a> {
     }
 }
 
-/// Returns an estimated day of birth in words: its year, such as `about 2024`, or the day of a birth in the last year.
+/// Returns an estimated day of birth in words: its year, such as `around 2024`, or the day of a birth in the last year.
 pub fn estimated_birth_in_words(born: Date, today: Date) -> String {
     let is_young = (today - born).get_days() < DAYS_OF_YEAR;
     if is_young {
-        texts().about(&numbers().date(born))
+        texts().around_day(&numbers().date(born))
     } else {
-        texts().about(&born.year().to_string())
+        texts().around_year(&born.year().to_string())
     }
 }
 

@@ -382,7 +382,7 @@ async fn an_estimated_birth_is_shown_as_about_its_age_and_its_year() {
     };
     street.patch(guessed, patch).await;
     let page = street.get(&format!("/animals/{guessed}")).await.expect(200);
-    for shown in ["<bdi>about 3\u{a0}years</bdi>", "<dd>about 2023</dd>"] {
+    for shown in ["<bdi>about 3\u{a0}years</bdi>", "<dd>around 2023</dd>"] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }
     assert!(!page.text.contains("estimated"), "{page:?}");

@@ -439,7 +439,7 @@ async fn a_card_says_that_an_animal_is_new_or_has_waited_for_a_year() {
 
 #[tokio::test]
 async fn a_link_that_asks_for_something_unknown_says_that_this_part_was_left_out() {
-    const NOTE: &str = "This link asks for something that this page does not know.";
+    const NOTE: &str = "Part of this link was not understood, and was ignored.";
     let street = Street::open().await;
     street
         .field("keeper", "Keeper", FieldKind::Text, false)
