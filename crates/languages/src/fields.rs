@@ -159,7 +159,7 @@ mod tests {
                 let labels = former.choices.iter();
                 let labels =
                     labels.map(|(value, label)| ((*value).to_owned(), (*label).to_owned()));
-                let labels = BTreeMap::from_iter(labels);
+                let labels: BTreeMap<_, _> = labels.collect();
                 field.choices = field
                     .choices
                     .take()

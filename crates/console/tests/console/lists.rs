@@ -163,7 +163,10 @@ async fn a_list_can_begin_with_the_first_name_the_lowest_price_or_the_youngest()
         assert_eq!(walk(&mut clerk, &path).await, expected, "{sort}");
     }
     let page = clerk.get("/animals?sort=price").await.expect(200);
-    assert!(page.text.contains("4 animals · Lowest price first<"), "{page:?}");
+    assert!(
+        page.text.contains("4 animals · Lowest price first<"),
+        "{page:?}"
+    );
     assert_eq!(page.hidden("sort"), "price");
 
     // Over several pages, and with more animals than a page sorts.

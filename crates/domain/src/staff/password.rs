@@ -21,7 +21,9 @@ pub enum WeakPassword {
     Long,
     /// Many people use it, or it is little more than common words, the name of the member or of the store, or the word
     /// petstore.
-    #[error("This password is easy to guess: it is common, repeats one character, or is little more than common words or a name. Choose another one, such as four random words.")]
+    #[error(
+        "This password is easy to guess: it is common, repeats one character, or is little more than common words or a name. Choose another one, such as four random words."
+    )]
     Common,
 }
 
