@@ -160,7 +160,7 @@ impl App {
 
     /// Writes the metrics of all parts.
     pub fn expose(&self, exposition: &mut Exposition) {
-        self.keys.expose(exposition);
+        self.keys.expose_deprecated_calls(exposition);
         self.store.expose(exposition);
         self.commands.expose(exposition);
         self.journal.expose(exposition);

@@ -12,9 +12,9 @@ use petstore_domain::{
 use petstore_languages::console_texts as texts;
 
 pub(super) use self::parsing::{
-    ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_end_of_day,
-    parse_id, parse_label, parse_listing, parse_name, parse_optional_text, parse_price,
-    parse_status, parse_withdrawal_reason,
+    ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_id,
+    parse_label, parse_listing, parse_name, parse_optional_text, parse_price,
+    parse_reservation_end, parse_status, parse_withdrawal_reason,
 };
 use super::{markup, visit::Form, zone};
 
@@ -357,7 +357,7 @@ pub(super) fn listing_words(is_listed: bool) -> &'static str {
     }
 }
 
-/// Renders the input for the day that [`parse_end_of_day`] parses. If the store has no time zone, a script sets the offset
+/// Renders the input for the day that [`parse_reservation_end`] parses. If the store has no time zone, a script sets the offset
 /// of the reader.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input = Input {

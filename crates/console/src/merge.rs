@@ -166,8 +166,8 @@ impl MergedForm {
     }
 }
 
-/// Returns the submitted form with the present values of the inputs that nobody touched, and without the fields that
-/// hold what the inputs showed.
+/// Returns the submitted form with the current values of the inputs that nobody touched, and without the hidden inputs
+/// that hold the initial values.
 fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
     let mut values = Vec::new();
     for (name, submitted_value) in submitted_form.fields() {
@@ -175,6 +175,7 @@ fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
             continue;
         }
         let takes_current_value = name == VERSION || !is_touched(submitted_form, name);
+        // Each input of a current form has another name, so a name has at most one current value.
         let value = match current_form.all(name).next() {
             Some(current_value) if takes_current_value => current_value,
             _ => submitted_value,

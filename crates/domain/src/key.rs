@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::{RateLimit, words::words};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 /// The number of random characters in a key.
 const RANDOM_LENGTH: usize = 30;
 
@@ -47,6 +48,7 @@ words! {
     /// The operations that a key allows.
     #[derive(Default)]
     pub enum Scope {
+        /// Read animals.
         Read = "read",
         /// Read and add animals.
         #[default]
@@ -55,6 +57,7 @@ words! {
         StoreRead = "store:read",
         /// Change everything in the store area, and add animals.
         StoreWrite = "store:write",
+        /// Administer the store, and everything that the other scopes allow.
         StoreAdmin = "store:admin",
     }
 }
@@ -66,7 +69,10 @@ impl Scope {
             Self::Read => required_scope == Self::Read,
             Self::Write => matches!(required_scope, Self::Read | Self::Write),
             Self::StoreRead => matches!(required_scope, Self::Read | Self::StoreRead),
-            Self::StoreWrite => required_scope != Self::StoreAdmin,
+            Self::StoreWrite => matches!(
+                required_scope,
+                Self::Read | Self::Write | Self::StoreRead | Self::StoreWrite
+            ),
             Self::StoreAdmin => true,
         }
     }
@@ -89,7 +95,7 @@ impl Scope {
     }
 }
 
-/// A secret API key, which exists in memory from its creation until it was shown once. `Debug` hides it; only
+/// A secret API key, which exists in memory from its creation until it is shown once. `Debug` hides it; only
 /// [`ApiKey::reveal`] returns it.
 pub struct ApiKey(String);
 
@@ -100,8 +106,8 @@ impl ApiKey {
         for _ in 0..RANDOM_LENGTH {
             text.push(char::from(BASE62[random.random_range(0..BASE62.len())]));
         }
-        let checksum = checksum(text.as_bytes());
-        text.extend(checksum.map(char::from));
+        let check_digits = checksum(text.as_bytes());
+        text.extend(check_digits.map(char::from));
         Self(text)
     }
 
@@ -227,15 +233,6 @@ pub struct KeyRecord {
     pub successor: Option<KeyId>,
 }
 
-/// The latest use of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyUse {
-    pub id: KeyId,
-    pub used_at: Timestamp,
-    /// The time of the latest call of the deprecated operation, if there was one.
-    pub deprecated_call_at: Option<Timestamp>,
-}
-
 impl KeyRecord {
     /// Whether the key is accepted at `now`: neither revoked nor expired.
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
@@ -258,4 +255,13 @@ impl KeyRecord {
             rate_limit: self.rate_limit,
         })
     }
+}
+
+/// The latest use of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyUse {
+    pub id: KeyId,
+    pub used_at: Timestamp,
+    /// The time of the latest call of the deprecated operation, if there was one.
+    pub deprecated_call_at: Option<Timestamp>,
 }

@@ -35,15 +35,15 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Opens the bucket of the URL `s3://BUCKET/PREFIX`. Each request gets its response within
-    /// `limit`.
+    /// Opens the bucket of the URL `s3://BUCKET/PREFIX`. Each request gets the head of its
+    /// response within `head_timeout`.
     ///
     /// The client takes its settings from the variables whose names begin with `AWS_`. The error is a
     /// sentence for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
-        limit: Duration,
+        head_timeout: Duration,
     ) -> Result<Self, String> {
         let bucket_name = bucket_name(url)?;
         let prefix = Path::from_url_path(url.path().trim_end_matches('/'))
@@ -67,7 +67,7 @@ impl Bucket {
         };
         let client = builder
             .with_bucket_name(bucket_name)
-            .with_http_connector(Connector { limit })
+            .with_http_connector(Connector { head_timeout })
             .with_retry(retry)
             // Some services cannot delete in bulk, and a photo has few files.
             .with_disable_bulk_delete(true)

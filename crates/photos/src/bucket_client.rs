@@ -26,7 +26,7 @@ const CREDENTIALS_OF_MACHINE: &str = "/latest/api/token";
 #[derive(Debug)]
 pub(super) struct Connector {
     /// The time within which a request must get the head of its response.
-    pub(super) limit: Duration,
+    pub(super) head_timeout: Duration,
 }
 
 /// The error of a client without credentials.
@@ -37,31 +37,34 @@ pub(super) struct Connector {
 )]
 struct NoCredentials;
 
-/// The client for a bucket, with the time limit of its requests.
+/// The client for a bucket.
 #[derive(Debug)]
 struct Service {
     client: Client<HttpsConnector<TcpConnector>, HttpRequestBody>,
-    limit: Duration,
+    /// The time within which a request must get the head of its response.
+    head_timeout: Duration,
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         let roots = tls::system_roots().ok_or_else(|| tls_error("no trusted roots"))?;
-        let tls = tls::connector(CertificateCheck::ChainAndName(roots)).map_err(tls_error)?;
+        let tls_connector =
+            tls::connector(CertificateCheck::ChainAndName(roots)).map_err(tls_error)?;
         let mut tcp = TcpConnector::new();
+        // Otherwise it rejects https URLs.
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
 
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls.config().as_ref().clone())
-            // The operator chooses it with the URL of the endpoint.
+            .with_tls_config(tls_connector.config().as_ref().clone())
+            // The URL of the endpoint decides between HTTP and HTTPS.
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new()).build(connector);
         Ok(HttpClient::new(Service {
             client,
-            limit: self.limit,
+            head_timeout: self.head_timeout,
         }))
     }
 }
@@ -77,7 +80,7 @@ fn tls_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> object_store:
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let is_about_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
-        let result = time::timeout(self.limit, self.client.request(request)).await;
+        let result = time::timeout(self.head_timeout, self.client.request(request)).await;
         if is_about_credentials && !matches!(result, Ok(Ok(_))) {
             return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
         }

@@ -24,18 +24,18 @@ pub(super) fn append<'v>(
 ) -> Option<Write<'v>> {
     let rows = entries
         .into_iter()
-        .map(|(entry, origin)| row(entry, &origin));
+        .map(|(entry, origin)| append_parameters(entry, &origin));
     Write::from_rows(APPEND, rows)
 }
 
-/// Returns the row of a change, in the order of the columns of [`APPEND`].
-fn row<'v>(entry: &'v LogEntry, origin: &Origin<'v>) -> Vec<Value<'v>> {
-    let actor = origin.actor;
+/// Returns the parameters for one change, in the order of [`APPEND`].
+fn append_parameters<'v>(entry: &'v LogEntry, origin: &Origin<'v>) -> Vec<Value<'v>> {
+    let named_actor = origin.actor;
     vec![
         Value::Integer(origin.at),
-        Value::Text(actor.actor.kind()),
-        integer_or_null(actor.actor.id()),
-        text_or_null(actor.name.as_deref()),
+        Value::Text(named_actor.actor.kind()),
+        integer_or_null(named_actor.actor.id()),
+        text_or_null(named_actor.name.as_deref()),
         text_or_null(origin.request_id),
         Value::Text(entry.kind.as_str()),
         integer_or_null(entry.subject),

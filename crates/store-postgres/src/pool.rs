@@ -310,6 +310,7 @@ impl Drop for Lease {
                 let abandoned = Arc::clone(&self.abandoned);
                 let _task = runtime.spawn(settle(leased, self.access, abandoned));
             }
+            // Without a runtime, nobody can wait for the response.
             Err(_) => leased.close(),
         }
     }

@@ -304,7 +304,7 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn number_changes(&self) -> StoreFuture<'_, ()> {
+    fn assign_change_numbers(&self) -> StoreFuture<'_, ()> {
         self.log_state().map_ok(drop).boxed()
     }
 

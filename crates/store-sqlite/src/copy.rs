@@ -11,7 +11,7 @@ use petstore_domain::WriteContext;
 use petstore_store::OpenMode;
 use petstore_system::owner::make_file;
 
-pub use self::content::CopiedDatabase;
+pub use self::content::{CopiedContent, CopiedDatabase};
 use self::{content::copy_content, partial_file::PartialFile, replacement::prepare_replacement};
 use super::{
     copy_error::CopyError,
@@ -23,7 +23,7 @@ use super::{
 /// file of mode 0600, because it contains the digests of keys. A file at `target_path` is replaced only
 /// with `replace`, and only if no process has it open. The copy is first written next to `target_path`,
 /// under a name that contains `number`; if the process is killed, that file stays behind. The copy gets
-/// another epoch of the log and an act, if it is `restored`.
+/// another epoch of the log and an act, with `restore_context`.
 ///
 /// At each moment, even at a power cut, the target is either the old file or the copy. An old database of
 /// several files is always complete under one of its names.
@@ -36,7 +36,7 @@ pub fn copy(
     target_path: &Path,
     replace: bool,
     number: u64,
-    restored: Option<&WriteContext>,
+    restore_context: Option<&WriteContext>,
 ) -> Result<CopiedDatabase, CopyError> {
     if is_companion(target_path) {
         return Err(CopyError::Companion(target_path.display().to_string()));
@@ -47,21 +47,25 @@ pub fn copy(
     let replaced = prepare_replacement(target_path)?;
     let partial_file = PartialFile::create(target_path, number)
         .map_err(|error| CopyError::from_write(target_path, error))?;
-    let mut copied = copy_content(partial_file.path(), &source, restored, || {})
+    let content = copy_content(partial_file.path(), &source, restore_context, || {})
         .map_err(|problem| problem.into_copy_error(source_path, target_path))?;
 
-    let owner_path = if restored.is_some() {
+    let owner_path = if restore_context.is_some() {
         target_path
     } else {
         source_path
     };
     let result = partial_file.give(replaced.as_ref(), owner_path);
     // The service does not open a new backup, and some disks for backups know no owners.
-    if replaced.is_some() || restored.is_some() {
+    if replaced.is_some() || restore_context.is_some() {
         result.map_err(|error| CopyError::from_write(target_path, error))?;
     }
-    copied.aside = partial_file.move_to(target_path, replaced.as_ref(), number)?;
-    Ok(copied)
+    let aside = partial_file.move_to(target_path, replaced.as_ref(), number)?;
+    Ok(CopiedDatabase {
+        animals: content.animals,
+        photos: content.photos,
+        aside,
+    })
 }
 
 /// Checks that the target is no file of the source, and that a file at its path may be replaced.
@@ -94,7 +98,7 @@ pub fn copy_into(
     source_path: &Path,
     target_path: &Path,
     after_copy: impl FnOnce(),
-) -> Result<CopiedDatabase, CopyError> {
+) -> Result<CopiedContent, CopyError> {
     remove(target_path);
     make_file(target_path, None).map_err(|error| CopyError::from_write(target_path, error))?;
     let source = opening::open_untouched(source_path, OpenMode::AsIs)?;

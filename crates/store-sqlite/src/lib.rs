@@ -44,7 +44,7 @@ pub use self::{
     whole::{fields_of_new_database, snapshot},
 };
 pub use self::{
-    copy::{CopiedDatabase, copy, copy_into},
+    copy::{CopiedContent, CopiedDatabase, copy, copy_into},
     copy_error::CopyError,
     file_identity::{is_companion, remove},
 };

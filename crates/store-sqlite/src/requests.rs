@@ -53,14 +53,14 @@ pub(super) fn recall(
     Ok(None)
 }
 
-/// Converts a request that a service of the previous release remembers. Returns whether there was one.
+/// Moves a request from the previous release's table into `requests`. Returns whether there was one.
 pub(super) fn convert(
     connection: &Connection,
     request: &IdempotentRequest,
 ) -> rusqlite::Result<bool> {
-    let mut convert = connection.prepare_cached(CONVERT)?;
+    let mut statement = connection.prepare_cached(CONVERT)?;
     for owner in request.owners() {
-        if convert.execute(identity(owner, request))? > 0 {
+        if statement.execute(identity(owner, request))? > 0 {
             return Ok(true);
         }
     }
@@ -73,8 +73,8 @@ fn recall_for_owner(
     owner: RequestOwner,
     request: &IdempotentRequest,
 ) -> rusqlite::Result<Option<KnownRequest>> {
-    let mut recall = connection.prepare_cached(RECALL)?;
-    let mut rows = recall.query(identity(owner, request))?;
+    let mut statement = connection.prepare_cached(RECALL)?;
+    let mut rows = statement.query(identity(owner, request))?;
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
@@ -110,10 +110,10 @@ pub(super) fn remember_as_before(
     pet: PetId,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
+    let mut statement = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
     for owner in request.owners() {
         let (owner, key) = identity(owner, request);
-        remember.execute(params![
+        statement.execute(params![
             owner,
             key,
             request.fingerprint,

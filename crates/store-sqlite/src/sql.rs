@@ -218,6 +218,7 @@ fn prepare_with_values<'c>(
         let number = name.and_then(|name| name.parse::<usize>().ok());
         match number.and_then(|number| values.get(number.checked_sub(1)?)) {
             Some(value) => statement.raw_bind_parameter(index, value)?,
+            // The SQL is more useful in the log than the name.
             None => return Err(Error::InvalidParameterName(sql.to_owned())),
         }
     }
@@ -244,7 +245,7 @@ impl Database for SqliteStore {
             .boxed()
     }
 
-    fn number_changes(&self) -> StoreFuture<'_, ()> {
+    fn assign_change_numbers(&self) -> StoreFuture<'_, ()> {
         future::ready(Ok(())).boxed()
     }
 

@@ -32,7 +32,7 @@ pub const REMEMBER: &str = "INSERT INTO requests
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 pub const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
 /// Forgets at most $2 requests that are older than $1 marks, in the table of the previous release.
-pub(super) const FORGET_AS_BEFORE: &str = "
+pub(super) const FORGET_IN_PREVIOUS_TABLE: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
     (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
         (SELECT last_pet_id FROM idempotency_marks

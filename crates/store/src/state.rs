@@ -368,7 +368,7 @@ impl State {
                 Refusal::MovedOn(self.as_read(&current).map(Box::new))
             }
             Refusal::InvalidTransition(conflict) => {
-                self.refuse_with_conflict(conflict, Refusal::InvalidTransition)
+                self.with_state_before_batch(conflict, Refusal::InvalidTransition)
             }
             Refusal::DuplicateValue {
                 mut message,
@@ -392,28 +392,31 @@ impl State {
                     current,
                 }
             }
-            Refusal::OpenOrder(conflict) => self.refuse_with_conflict(conflict, Refusal::OpenOrder),
+            Refusal::OpenOrder(conflict) => {
+                self.with_state_before_batch(conflict, Refusal::OpenOrder)
+            }
             refusal => refusal,
         }
     }
 
-    /// Returns a refusal of a batch whose conflict shows the state before the batch.
-    fn refuse_with_conflict(
+    /// Returns the refusal with a conflict that shows the state before the batch: the client never saw what earlier
+    /// commands made.
+    fn with_state_before_batch(
         &self,
         mut conflict: Box<Conflict>,
         make_refusal: fn(Box<Conflict>) -> Refusal,
     ) -> Refusal {
-        let Some(as_read) = self.as_read(&conflict.current) else {
+        let Some(before_batch) = self.as_read(&conflict.current) else {
             return Refusal::NotFound(
                 "The subject of this command does not exist before the batch.",
             );
         };
-        if as_read != conflict.current {
+        if before_batch != conflict.current {
             conflict.message = format!(
                 "After the earlier commands of the batch: {}",
                 conflict.message
             );
-            conflict.current = as_read;
+            conflict.current = before_batch;
         }
         make_refusal(conflict)
     }

@@ -131,12 +131,13 @@ impl EncodedPage {
             };
             response = etag::respond(request, response, tag.clone());
         } else {
-            // An animal can come back, so caches must ask again soon.
+            // The page is a 404 or 410 of an animal that can come back, so caches must ask again soon.
             let control = HeaderValue::from_static("public, max-age=60, no-transform");
             headers.insert(header::CACHE_CONTROL, control);
         }
 
-        if is_compressed && response.status() == self.status {
+        let is_not_modified = response.status() == StatusCode::NOT_MODIFIED;
+        if is_compressed && !is_not_modified {
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_ENCODING, GZIP);
         }

@@ -11,56 +11,63 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Rejects a request above the rate limit of its key. Fails with 429.
-pub(crate) fn check(key: Option<MeterReading>) -> Result<(), ApiError> {
-    check_for(key, "")
+pub(crate) fn check(reading: Option<MeterReading>) -> Result<(), ApiError> {
+    check_with_explanation(reading, None)
 }
 
-/// Rejects a batch of `commands` commands above the rate limit of its key. Fails with 429, or with 400 if the limit never
+/// Rejects a batch of `command_count` commands above the rate limit of its key. Fails with 429, or with 400 if the limit never
 /// allows a batch of this size.
-pub(crate) fn check_commands(key: Option<MeterReading>, commands: u32) -> Result<(), ApiError> {
-    const EACH_COUNTS: &str = "Each command of a batch counts as one. ";
-    if let Some(MeterReading { limit, .. }) = key
-        && commands > limit.quota()
+pub(crate) fn check_commands(
+    reading: Option<MeterReading>,
+    command_count: u32,
+) -> Result<(), ApiError> {
+    const EACH_COUNTS: &str = "Each command of a batch counts as one.";
+    if let Some(MeterReading { limit, .. }) = reading
+        && command_count > limit.quota()
     {
         let limit_text = limit.in_words();
         let quota = limit.quota();
         let message = format!(
-            "This API key allows {limit_text}. {EACH_COUNTS}Send at most {quota} commands in a batch."
+            "This API key allows {limit_text}. {EACH_COUNTS} Send at most {quota} commands in a batch."
         );
         return Err(ApiError::new(Problem::InvalidBody, message));
     }
-    check_for(key, EACH_COUNTS)
+    check_with_explanation(reading, Some(EACH_COUNTS))
 }
 
-/// Rejects a request above the rate limit of its key. `explanation` is a part of the message.
-fn check_for(key: Option<MeterReading>, explanation: &str) -> Result<(), ApiError> {
+/// Rejects a request above the rate limit of its key. `explanation` is a sentence of the message.
+fn check_with_explanation(
+    reading: Option<MeterReading>,
+    explanation: Option<&str>,
+) -> Result<(), ApiError> {
     let Some(MeterReading {
         limit,
         is_within_limit: false,
-        refill_seconds: more_in,
+        refill_seconds,
         ..
-    }) = key
+    }) = reading
     else {
         return Ok(());
     };
     let limit_text = limit.in_words();
-    let plural = if more_in == 1 { "" } else { "s" };
+    let explanation = explanation.map_or_else(String::new, |sentence| format!("{sentence} "));
+    let plural = if refill_seconds == 1 { "" } else { "s" };
     let message = format!(
-        "Rate limit exceeded: this API key allows {limit_text}. {explanation}Retry after {more_in} \
-         second{plural}."
+        "Rate limit exceeded: this API key allows {limit_text}. {explanation}Retry after \
+         {refill_seconds} second{plural}."
     );
-    Err(ApiError::rate_limited(message, more_in))
+    Err(ApiError::rate_limited(message, refill_seconds))
 }
 
 /// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
-pub(crate) fn announce(headers: &mut HeaderMap, key: MeterReading) {
+pub(crate) fn announce(headers: &mut HeaderMap, reading: MeterReading) {
     let MeterReading {
         limit,
         remaining,
-        refill_seconds: more_in,
+        refill_seconds,
         ..
-    } = key;
-    let rate_limit = format!(r#""default";r={remaining};t={more_in}"#);
+    } = reading;
+    let rate_limit = format!(r#""default";r={remaining};t={refill_seconds}"#);
     let policy = format!(
         r#""default";q={quota};w={window}"#,
         quota = limit.quota(),

@@ -1,5 +1,5 @@
 //! `/docs`: a page that shows the contract with Swagger UI, and `/docs/store`, which shows the store
-//! area. Its files are in the binary, so the page needs no other host.
+//! area. Their files are in the binary, so the pages need no other host.
 
 use std::{
     future::{Ready, ready},
@@ -32,24 +32,58 @@ pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
     ready(Ok(response::redirect(StatusCode::PERMANENT_REDIRECT, to)))
 }
 
-/// The files of the page, each with its media type, and its text if it is ours; the others are Swagger
-/// UI's. The script shows the document of the address.
-const FILES: [(&str, &str, Option<&str>); 7] = [
-    ("", "text/html", Some(include_str!("docs/index.html"))),
-    ("store", "text/html", Some(include_str!("docs/index.html"))),
-    (
-        "page.css",
-        "text/css; charset=utf-8",
-        Some(include_str!("docs/page.css")),
-    ),
-    (
-        "page.js",
-        "text/javascript; charset=utf-8",
-        Some(include_str!("docs/page.js")),
-    ),
-    ("swagger-ui.css", "text/css", None),
-    ("swagger-ui-bundle.js", "text/javascript", None),
-    ("favicon-32x32.png", "image/png", None),
+/// A file of the pages.
+struct File {
+    name: &'static str,
+    media_type: &'static str,
+    content: Content,
+}
+
+/// The source of a file.
+enum Content {
+    /// This text of the project.
+    Own(&'static str),
+    /// The file of the same name in the release of Swagger UI.
+    SwaggerUi,
+}
+
+/// The files of the pages. `page.js` chooses the document by the path.
+const FILES: &[File; 7] = &[
+    File {
+        name: "",
+        media_type: "text/html",
+        content: Content::Own(include_str!("docs/index.html")),
+    },
+    File {
+        name: "store",
+        media_type: "text/html",
+        content: Content::Own(include_str!("docs/index.html")),
+    },
+    File {
+        name: "page.css",
+        media_type: "text/css; charset=utf-8",
+        content: Content::Own(include_str!("docs/page.css")),
+    },
+    File {
+        name: "page.js",
+        media_type: "text/javascript; charset=utf-8",
+        content: Content::Own(include_str!("docs/page.js")),
+    },
+    File {
+        name: "swagger-ui.css",
+        media_type: "text/css",
+        content: Content::SwaggerUi,
+    },
+    File {
+        name: "swagger-ui-bundle.js",
+        media_type: "text/javascript",
+        content: Content::SwaggerUi,
+    },
+    File {
+        name: "favicon-32x32.png",
+        media_type: "image/png",
+        content: Content::SwaggerUi,
+    },
 ];
 
 /// The files that were requested so far, ready to send.
@@ -57,28 +91,15 @@ const FILES: [(&str, &str, Option<&str>); 7] = [
 pub(crate) struct Docs([OnceCell<Document>; FILES.len()]);
 
 impl Docs {
-    /// `GET /docs/` and the files below it.
+    /// Responds to `GET /docs/` and to the paths below it.
     pub(super) async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {
-        let found = FILES
-            .iter()
-            .zip(&self.0)
-            .find(|((file, ..), _)| *file == name);
-        let no_page = || ApiError::new(Problem::NotFound, "The documentation has no such page.");
-        let (&(name, media_type, own), document) = found.ok_or_else(no_page)?;
-        let load = move || {
-            let content = own.map_or_else(
-                || unpack(name).map(Bytes::from),
-                |own| Ok(own.as_bytes().into()),
-            )?;
-            Ok::<_, DocsError>(Document::new(HeaderValue::from_static(media_type), content))
-        };
-        // Hashing a megabyte takes a while.
-        let loading = async || match task::spawn_blocking(load).await {
-            Ok(loaded) => loaded.map_err(|error| ApiError::internal(Arc::new(error))),
-            Err(error) => Err(ApiError::internal(Arc::new(error))),
+        let mut files = FILES.iter().zip(&self.0);
+        let Some((file, document)) = files.find(|(file, _)| file.name == name) else {
+            let message = "The documentation has no such page.";
+            return Err(ApiError::new(Problem::NotFound, message));
         };
         let mut response = document
-            .get_or_try_init(loading)
+            .get_or_try_init(|| make_on_blocking_thread(file))
             .await?
             .response(request)
             .await;
@@ -88,6 +109,25 @@ impl Docs {
             .insert(header::CONTENT_SECURITY_POLICY, policy);
         Ok(response)
     }
+}
+
+/// Makes the document of a file on a thread for blocking work. Unpacking and hashing a megabyte takes a while.
+async fn make_on_blocking_thread(file: &'static File) -> Result<Document, ApiError> {
+    match task::spawn_blocking(|| make_document(file)).await {
+        Ok(Ok(document)) => Ok(document),
+        Ok(Err(error)) => Err(ApiError::internal(Arc::new(error))),
+        Err(error) => Err(ApiError::internal(Arc::new(error))),
+    }
+}
+
+/// Makes the document of a file.
+fn make_document(file: &File) -> Result<Document, DocsError> {
+    let content = match file.content {
+        Content::Own(text) => Bytes::from_static(text.as_bytes()),
+        Content::SwaggerUi => Bytes::from(unpack(file.name)?),
+    };
+    let media_type = HeaderValue::from_static(file.media_type);
+    Ok(Document::new(media_type, content))
 }
 
 /// Reads a file of the folder `dist` in the archive of Swagger UI's release.

@@ -18,10 +18,10 @@ use super::{
 
 /// The number of messages of an endpoint that may be in flight. Each endpoint has this share for itself, so it
 /// never waits for another one, and all together have at most 100 times as many ([`Webhook::MAX`]).
-pub(super) const MAX_ATTEMPTS_IN_FLIGHT: usize = 4;
+pub(super) const MAX_MESSAGES_IN_FLIGHT: usize = 4;
 
 /// The number of messages that may be in flight before one has succeeded.
-const MAX_UNPROVEN_IN_FLIGHT: usize = 1;
+const MAX_MESSAGES_IN_FLIGHT_UNPROVEN: usize = 1;
 
 /// The number of messages that may be in memory without a row.
 const MAX_UNSAVED_MESSAGES: usize = 256;
@@ -47,7 +47,7 @@ pub(super) struct Endpoint {
     messages: BTreeMap<i64, Message>,
     /// The messages of each lane. Only the first one may be sent.
     lanes: HashMap<String, VecDeque<i64>>,
-    /// The messages that may be sent now.
+    /// The numbers of the messages that may be sent now. Each has a message in `messages`.
     ready: BTreeSet<i64>,
     /// The failed messages that may be sent later.
     timers: BTreeSet<Timer>,
@@ -243,9 +243,9 @@ impl Endpoint {
     /// Returns the next message to send, which is in flight from now on.
     pub(super) fn take_next(&mut self, now: Timestamp) -> Option<NextMessage> {
         let limit = if self.is_proven {
-            MAX_ATTEMPTS_IN_FLIGHT
+            MAX_MESSAGES_IN_FLIGHT
         } else {
-            MAX_UNPROVEN_IN_FLIGHT
+            MAX_MESSAGES_IN_FLIGHT_UNPROVEN
         };
         if self.in_flight_count >= limit || self.unsaved.disable.is_some() {
             return None;

@@ -13,7 +13,7 @@ use rand::{Rng, rngs::StdRng};
 
 use super::{EndpointUrl, Secret, Vault, VaultError};
 
-/// Judges URLs, and makes and encrypts secrets.
+/// Judges the URLs of webhooks, makes their secrets and test messages, and encrypts secrets and responses.
 pub struct Registrar {
     vault: Arc<Vault>,
     /// The private networks that webhooks may reach.
@@ -23,7 +23,7 @@ pub struct Registrar {
 }
 
 impl Registrar {
-    /// Returns a registrar with this key file. Webhooks may reach the `allowed` networks although they are private.
+    /// Returns a registrar that encrypts with `vault`. Webhooks may reach the `allowed` networks although they are private.
     pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
         Self {
             vault,
@@ -33,7 +33,7 @@ impl Registrar {
         }
     }
 
-    /// Returns the key file.
+    /// Returns the vault, which encrypts with the key file.
     pub fn vault(&self) -> &Arc<Vault> {
         &self.vault
     }
@@ -43,24 +43,26 @@ impl Registrar {
         &self.metrics
     }
 
-    /// Returns the URL in its usual form. The error is a text for a client.
+    /// Returns the normalized URL. The error is a text for a client.
     pub fn check_url(&self, url: &str) -> Result<String, String> {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
 
-    /// Returns a new secret for a webhook, also encrypted. The key file is made only for the first
-    /// secret of a database: the other secrets were encrypted with another file.
+    /// Returns a new secret for a webhook, and the encrypted secret.
+    ///
+    /// Makes the key file if there is none and `may_make_key`. Set it only if the database has no secret yet: existing
+    /// secrets need the file that encrypted them.
     pub fn new_secret(
         &self,
         webhook: WebhookId,
-        is_first: bool,
+        may_make_key: bool,
     ) -> Result<(Secret, Vec<u8>), VaultError> {
         let mut random = self.random.lock();
         let secret = Secret::generate(&mut *random);
         let subject = secret_subject(webhook);
         let sealed = self
             .vault
-            .seal(&subject, secret.as_bytes(), is_first, &mut *random)?;
+            .seal(&subject, secret.as_bytes(), may_make_key, &mut *random)?;
         Ok((secret, sealed))
     }
 
@@ -79,7 +81,7 @@ impl Registrar {
         }
     }
 
-    /// Returns a test message for a webhook. Nobody sends it yet.
+    /// Returns a test message for a webhook. The caller stores it; the dispatcher sends it.
     pub fn new_test(&self, webhook: WebhookId) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().fill_bytes(&mut bytes);

@@ -28,8 +28,8 @@ use self::{batch::Batch, streams::Streams};
 pub use self::{
     batch::write_event,
     cursor::{CursorError, decode, encode},
-    recent::{After, End, Recent, RenderedEvents, Ticket},
-    streams::{Ended, Share, TooManyStreams, Watcher},
+    recent::{After, EndReason, Recent, RenderedEvents, Ticket},
+    streams::{Share, StreamEnd, TooManyStreams, Watcher},
 };
 
 /// The time between two reads of the journal.

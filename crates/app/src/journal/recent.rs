@@ -49,7 +49,7 @@ pub struct Ticket {
 
 /// A reason to end the stream of a follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum EndReason {
     /// The service shuts down.
     Over,
     /// The key is not valid any more.
@@ -90,13 +90,13 @@ impl Recent {
     }
 
     /// Returns the reason to end the stream of the follower with this ticket, if there is one.
-    pub fn end(&self, ticket: Ticket) -> Option<End> {
+    pub fn end(&self, ticket: Ticket) -> Option<EndReason> {
         if self.is_over {
-            Some(End::Over)
+            Some(EndReason::Over)
         } else if self.replacement_count != ticket.replacement_count {
-            Some(End::OtherLog)
+            Some(EndReason::OtherLog)
         } else if self.invalid_keys.contains(&ticket.key) {
-            Some(End::InvalidKey)
+            Some(EndReason::InvalidKey)
         } else {
             None
         }
@@ -358,7 +358,7 @@ mod tests {
         for other in [log(EPOCH, 3), log(Epoch([2; 16]), 9)] {
             let ticket = recent.ticket(KEY);
             recent.begin(&other);
-            assert_eq!(recent.end(ticket), Some(End::OtherLog));
+            assert_eq!(recent.end(ticket), Some(EndReason::OtherLog));
         }
     }
 
@@ -370,11 +370,11 @@ mod tests {
         assert_eq!(recent.end(ticket), None);
         assert!(recent.set_invalid_keys(HashSet::from([KEY])));
         assert!(!recent.set_invalid_keys(HashSet::from([KEY])));
-        assert_eq!(recent.end(ticket), Some(End::InvalidKey));
+        assert_eq!(recent.end(ticket), Some(EndReason::InvalidKey));
         recent.begin(&log(EPOCH, 5));
-        assert_eq!(recent.end(ticket), Some(End::InvalidKey));
+        assert_eq!(recent.end(ticket), Some(EndReason::InvalidKey));
         recent.end_all();
-        assert_eq!(recent.end(ticket), Some(End::Over));
+        assert_eq!(recent.end(ticket), Some(EndReason::Over));
     }
 
     #[test]

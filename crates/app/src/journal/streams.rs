@@ -19,7 +19,7 @@ use petstore_store::StoreError;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tracing::warn;
 
-use super::recent::{End, Recent};
+use super::recent::{EndReason, Recent};
 
 /// How many streams one API key, or one member of the staff, may have open. So clients that do not
 /// read leave memory and turns to the others.
@@ -53,20 +53,20 @@ impl TooManyStreams {
     pub const RETRY_AFTER: u64 = 10;
 }
 
-/// One of them, until it is dropped.
+/// One open stream, until it is dropped.
 pub struct Share {
     streams: Arc<Streams>,
     client: Actor,
 }
 
 /// A reason for which the service ends a stream.
-pub enum Ended {
-    For(End),
-    /// There is no memory for what comes next.
+pub enum StreamEnd {
+    For(EndReason),
+    /// There is no memory for the next changes.
     NoMemory,
     /// The store failed with this error.
     Unreadable(StoreError),
-    /// The changes after its position are no longer kept.
+    /// The changes after the position of the client are no longer kept.
     Deleted,
 }
 
@@ -130,26 +130,26 @@ impl Streams {
 impl Share {
     /// Waits for a turn to read the store.
     pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        // It is never closed.
+        // The semaphore is never closed, so this never fails.
         self.streams.reads.acquire().await.ok()
     }
 
     /// Counts the end of the stream, and logs it if something is wrong.
-    pub fn end(&self, ended: &Ended, now: Instant) {
-        let cause_index = match ended {
-            Ended::For(End::Over) => 0,
-            Ended::For(End::InvalidKey) => 1,
-            Ended::For(End::OtherLog) => 2,
-            Ended::NoMemory => 3,
-            Ended::Unreadable(_) => 4,
-            Ended::Deleted => 5,
+    pub fn end(&self, end: &StreamEnd, now: Instant) {
+        let cause_index = match end {
+            StreamEnd::For(EndReason::Over) => 0,
+            StreamEnd::For(EndReason::InvalidKey) => 1,
+            StreamEnd::For(EndReason::OtherLog) => 2,
+            StreamEnd::NoMemory => 3,
+            StreamEnd::Unreadable(_) => 4,
+            StreamEnd::Deleted => 5,
         };
-        let error = match ended {
-            Ended::Unreadable(error) => Some(chain(error)),
+        let error = match end {
+            StreamEnd::Unreadable(error) => Some(chain(error)),
             _ => None,
         };
         self.streams.ended[cause_index].count();
-        if !matches!(ended, Ended::For(_)) && self.streams.is_logged(self.client, now) {
+        if !matches!(end, StreamEnd::For(_)) && self.streams.is_logged(self.client, now) {
             let client = self.client.kind();
             let id = self.client.id();
             let cause = CAUSES[cause_index];
@@ -161,9 +161,9 @@ impl Share {
     }
 }
 
-impl From<End> for Ended {
-    fn from(end: End) -> Self {
-        Self::For(end)
+impl From<EndReason> for StreamEnd {
+    fn from(reason: EndReason) -> Self {
+        Self::For(reason)
     }
 }
 
@@ -248,9 +248,9 @@ mod tests {
         assert!(streams.is_logged(one, start + LOG_EVERY));
         assert_eq!(streams.logged.lock().len(), 1);
         let share = streams.open(one).unwrap();
-        share.end(&Ended::NoMemory, start);
-        share.end(&Ended::NoMemory, start);
-        share.end(&End::Over.into(), start);
+        share.end(&StreamEnd::NoMemory, start);
+        share.end(&StreamEnd::NoMemory, start);
+        share.end(&EndReason::Over.into(), start);
         assert_eq!((streams.ended[3].get(), streams.ended[0].get()), (2, 1));
     }
 }

@@ -245,24 +245,24 @@ impl KeyRing {
         Ok(Some(key))
     }
 
-    /// Writes the metrics of each key. Only keys that exist in the store are counted, so their
-    /// number is bounded.
-    pub fn expose(&self, exposition: &mut Exposition) {
+    /// Writes the calls of the deprecated operation by key. Only stored keys are counted, so the number of series is
+    /// bounded.
+    pub(crate) fn expose_deprecated_calls(&self, exposition: &mut Exposition) {
         let known = self.known.read();
-        let mut calls: Vec<(KeyId, u64)> = known
+        let mut calls_by_key: Vec<(KeyId, u64)> = known
             .values()
             .map(|key| (key.record.id, key.usage.deprecated_calls.get()))
             .filter(|&(_, calls)| calls > 0)
             .collect();
         drop(known);
-        calls.sort_unstable();
+        calls_by_key.sort_unstable();
         let name = "petstore_deprecated_calls_total";
         exposition.begin(
             Kind::Counter,
             name,
             "Calls of the deprecated operation, by key.",
         );
-        for (id, calls) in calls {
+        for (id, calls) in calls_by_key {
             exposition.sample(name, &[("operation", &"getPet"), ("key_id", &id)], calls);
         }
     }

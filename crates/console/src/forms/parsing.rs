@@ -186,17 +186,17 @@ pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReas
         .map_err(|_| texts().reason_missing.to_owned())
 }
 
-/// Parses the day of a form, and returns its end in the time zone of the store. If the store has none, the day is that of
-/// the reader, whose script sends the offset in minutes. The end must be after the present time, and within the longest
+/// Parses the day of a form, and returns its end in the time zone of the store. Without a store time zone, the day is in the
+/// browser's zone; a script sends its offset. The end must be after the present time, and within the longest
 /// reservation.
-pub(crate) fn parse_end_of_day(form: &Form, visit: &Visit<'_>) -> Result<Timestamp, String> {
+pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Timestamp, String> {
     let end = match visit.facts.time_zone().value {
         Some(zone) => day_of_form(form).and_then(|day| zone.end_of_day(day)),
-        None => end_of_day_of_reader(form),
+        None => end_of_day_in_browser_zone(form),
     };
     if let Some(end) = end {
-        let distance = end.duration_since(visit.now);
-        if distance > SignedDuration::ZERO && distance <= Order::LONGEST_RESERVATION {
+        let time_left = end.duration_since(visit.now);
+        if time_left > SignedDuration::ZERO && time_left <= Order::LONGEST_RESERVATION {
             return Ok(end);
         }
     }
@@ -208,8 +208,8 @@ fn day_of_form(form: &Form) -> Option<Date> {
     form.get("until").parse().ok()
 }
 
-/// Returns the last second of the day of a form in the zone of the reader. An invalid offset counts as none.
-fn end_of_day_of_reader(form: &Form) -> Option<Timestamp> {
+/// Returns the last second of the day of a form in the browser's zone. An invalid offset counts as none.
+fn end_of_day_in_browser_zone(form: &Form) -> Option<Timestamp> {
     let end_in_utc = StoreTimeZone::default().end_of_day(day_of_form(form)?)?;
     let offset_minutes = match form.integer("until-offset") {
         Some(minutes) if minutes.abs() <= 24 * 60 => minutes,

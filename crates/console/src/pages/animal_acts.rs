@@ -96,7 +96,7 @@ fn read_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
     if is_sale(form) {
         return Some(OrderTerms::Completed);
     }
-    let end = forms::parse_end_of_day(form, &desk.visit);
+    let end = forms::parse_reservation_end(form, &desk.visit);
     errors.take("until", end).map(OrderTerms::ReservedUntil)
 }
 

@@ -219,7 +219,7 @@ pub(super) async fn find_exact_matches(
     text: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut matching_pets = Vec::new();
-    // The number can also be the name of another animal, so the search goes on.
+    // The number can also be another animal's value of a unique field.
     if let Some(id) = forms::parse_id(text).and_then(PetId::new) {
         matching_pets.extend(desk.store().get_store_pet(id).await?);
     }
@@ -258,22 +258,15 @@ async fn find_by_unique_value(
     Ok(matching_pets)
 }
 
-/// Shows that the list has no animal, with links to the other lists that have animals for the text of the search.
+/// Shows that the list has no animal: with links to the other lists that have animals for the text of the search, or
+/// with a hint if none has any, and with a link to the orders that the text finds.
 async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Markup, StoreError> {
-    let mut links = Vec::new();
-    for list in filters.other_lists() {
-        if list.query.phrase.is_none() {
-            continue;
-        }
-        let (pets, next_position) = desk.store().list_store_pets(&list.query).await?;
-        let count = count_pets(desk, &list.query, pets.len(), next_position.is_some()).await?;
-        if !pets.is_empty() {
-            let count_text = wording::animal_count(count, pets.len(), MAX_COUNT);
-            links.push(html! {
-                a href=(list.path) { (list.label) (window_texts().colon) (count_text) }
-            });
-        }
-    }
+    // Only a search makes the other lists worth naming.
+    let links = if filters.query.phrase.is_some() {
+        links_to_other_lists(desk, filters).await?
+    } else {
+        Vec::new()
+    };
 
     let text = filters.get("q");
     Ok(html! {
@@ -296,6 +289,26 @@ async fn nothing_found_card(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Ma
             }
         }
     })
+}
+
+/// Returns links to the lists of other statuses that have animals for the same filters.
+async fn links_to_other_lists(
+    desk: &Desk<'_>,
+    filters: &Filters<'_>,
+) -> Result<Vec<Markup>, StoreError> {
+    let mut links = Vec::new();
+    for list in filters.other_lists() {
+        let (pets, next_position) = desk.store().list_store_pets(&list.query).await?;
+        if pets.is_empty() {
+            continue;
+        }
+        let count = count_pets(desk, &list.query, pets.len(), next_position.is_some()).await?;
+        let count_text = wording::animal_count(count, pets.len(), MAX_COUNT);
+        links.push(html! {
+            a href=(list.path) { (list.label) (window_texts().colon) (count_text) }
+        });
+    }
+    Ok(links)
 }
 
 /// Shows the order of the list, and links to the list in the other orders.

@@ -254,7 +254,9 @@ fn photo_notes(before: &Photos, after: &Photos) -> Vec<&'static str> {
     if after.all().len() < before.all().len() {
         return vec![texts().photo_deleted];
     }
-    if before.missing_in(after).next().is_some() {
+    // Turning a photo makes a new one, with another id.
+    let is_turned = before.missing_in(after).next().is_some();
+    if is_turned {
         return vec![texts().photo_turned];
     }
 

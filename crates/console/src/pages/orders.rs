@@ -135,7 +135,7 @@ fn parse_patch(
         errors,
     );
     if merge::differs(form, current_form, "until") {
-        let end = forms::parse_end_of_day(form, &desk.visit);
+        let end = forms::parse_reservation_end(form, &desk.visit);
         patch.expires_at = errors.take("until", end);
     }
     patch

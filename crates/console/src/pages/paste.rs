@@ -16,7 +16,7 @@ use super::{
     cells,
     column_meanings::ColumnMeanings,
     pasted_columns::{Column, Sheet, read_columns},
-    pasted_text::{LINE_END, MAX_LINES, PastedText},
+    pasted_text::{LINE_END, MAX_ANIMALS, PastedText},
     value_reader::ValueReader,
     values,
 };
@@ -38,7 +38,7 @@ pub(super) struct PetTable {
     pub(super) separator: Separator,
     /// The rows above the headings that are titles and no animals, each in quotes.
     pub(super) titles: String,
-    /// The first [`MAX_LINES`] lines with animals.
+    /// The first [`MAX_ANIMALS`] lines with animals.
     pub(super) lines: Vec<Line>,
     /// The number of further lines, which the next form has.
     pub(super) remaining_count: usize,
@@ -104,7 +104,7 @@ pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> Pe
         typed_columns.push(TypedColumn { column, field });
     }
     let mut lines = Vec::new();
-    for row in sheet.pet_rows.iter().take(MAX_LINES) {
+    for row in sheet.pet_rows.iter().take(MAX_ANIMALS) {
         lines.push(read_line(row, &typed_columns, reader));
     }
 

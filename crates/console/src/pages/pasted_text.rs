@@ -11,11 +11,11 @@ use petstore_web::edge::Reader;
 use crate::prelude::*;
 
 /// The number of animals that can be added at once.
-pub(super) const MAX_LINES: usize = 100;
+pub(super) const MAX_ANIMALS: usize = 100;
 
 /// The limits for a pasted table: the headings, the animals that can be added at once, and the line after them.
 const LIMITS: TableLimits = TableLimits {
-    rows: MAX_LINES + 2,
+    rows: MAX_ANIMALS + 2,
     columns: 100,
 };
 
@@ -105,22 +105,20 @@ impl PastedText {
     }
 
     /// Returns the text for the next form: the line with the headings, if there is one, and the lines after the first
-    /// [`MAX_LINES`] of `pet_rows`.
+    /// [`MAX_ANIMALS`] of `pet_rows`.
     pub(super) fn text_after_first_lines(
         &self,
         has_headings: bool,
         pet_rows: &[TableRow],
     ) -> String {
-        let Some(next_row) = pet_rows.get(MAX_LINES) else {
+        let Some(next_row) = pet_rows.get(MAX_ANIMALS) else {
             return String::new();
         };
         let next_lines = self.text[next_row.start..].trim_matches(LINE_END);
-        match pet_rows.first() {
-            Some(first_row) if has_headings => {
-                let heading_line = self.text[..first_row.start].trim_matches(LINE_END);
-                format!("{heading_line}\n{next_lines}")
-            }
-            _ => next_lines.to_owned(),
+        if has_headings && let Some(first_row) = pet_rows.first() {
+            let heading_line = self.text[..first_row.start].trim_matches(LINE_END);
+            return format!("{heading_line}\n{next_lines}");
         }
+        next_lines.to_owned()
     }
 }

@@ -133,7 +133,7 @@ pub(super) async fn parse_act(
     let form = &desk.visit.form;
     Ok(match pressed_button(form) {
         "reserve" => {
-            let end = errors.take("until", forms::parse_end_of_day(form, &desk.visit));
+            let end = errors.take("until", forms::parse_reservation_end(form, &desk.visit));
             let kind = end.map(|end| order_kind(desk, OrderTerms::ReservedUntil(end), errors));
             let question = texts().reserve_animals(count, &wording::day(form.get("until")));
             kind.map(|kind| Act::new(kind, question, texts().reserve))

@@ -116,7 +116,8 @@ async fn undo_rest(
         let Some(pet) = desk.store().get_store_pet(reversal.id).await? else {
             continue;
         };
-        let expected_version = reversal.pet.as_ref().map(|pet| pet.after.version);
+        let pet_change = reversal.pet_change.as_ref();
+        let expected_version = pet_change.map(|change| change.after.version);
         if expected_version.is_some_and(|version| version != pet.version) {
             let moved_on = Refusal::MovedOn(Some(Box::new(pet.clone().into())));
             problems.push((pet, refused(&moved_on)));

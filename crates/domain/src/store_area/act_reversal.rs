@@ -70,7 +70,7 @@ fn reversal_of_pet(
             id,
             acted_at,
             default_end,
-            pet: None,
+            pet_change: None,
             order: None,
             fields: FieldPatch::new(),
             lost_photos: Vec::new(),
@@ -101,10 +101,10 @@ impl PetReversal {
         };
 
         self.lost_photos.extend(lost_photos(before, after));
-        match &mut self.pet {
-            Some(pet) => pet.after = after.clone(),
+        match &mut self.pet_change {
+            Some(pet_change) => pet_change.after = after.clone(),
             None => {
-                self.pet = Some(PetChange {
+                self.pet_change = Some(PetChange {
                     before: before.clone(),
                     after: after.clone(),
                 });
@@ -132,7 +132,7 @@ impl PetReversal {
     ///
     /// If the act gave the value "red" to the field `colour`, which had none, this is `colour: Clear`.
     fn fields_from_before(&self) -> FieldPatch {
-        let Some(PetChange { before, after }) = &self.pet else {
+        let Some(PetChange { before, after }) = &self.pet_change else {
             return FieldPatch::new();
         };
         let mut patch = FieldPatch::new();

@@ -57,18 +57,52 @@ pub enum FieldRefusal {
     DuplicateLabel(Box<FieldDefinition>),
 }
 
-/// Decides what a request about a field changes. The reason why it changes nothing is looked for in the order: not found,
-/// precondition, state.
+/// Decides what a request about a field changes. Checks, in this order: the field exists, the precondition is met, the
+/// state allows the change.
 pub fn decide_field(
     command: &FieldCommand,
     preconditions: &Preconditions,
-    present: &FieldSet,
+    fields: &FieldSet,
 ) -> Result<FieldDecision, FieldRefusal> {
-    let (FieldCommand::Put(FieldDefinition { name, .. }) | FieldCommand::Delete(name)) = command;
-    let before = present.find(name.as_str());
-    if before.is_none() && matches!(command, FieldCommand::Delete(_)) {
-        return Err(FieldRefusal::NotFound);
+    match command {
+        FieldCommand::Put(new_field) => decide_put(new_field, preconditions, fields),
+        FieldCommand::Delete(name) => decide_deletion(name, preconditions, fields),
     }
+}
+
+/// Decides how a field is created, or becomes like `new_field`.
+fn decide_put(
+    new_field: &FieldDefinition,
+    preconditions: &Preconditions,
+    fields: &FieldSet,
+) -> Result<FieldDecision, FieldRefusal> {
+    let before = fields.find(new_field.name.as_str());
+    check_preconditions(preconditions, before)?;
+    check_label(new_field, before, fields)?;
+    match before {
+        Some(before) => Ok(change_field(before, new_field, fields)),
+        None => add_field(new_field, fields),
+    }
+}
+
+/// Decides how the field of this name is deleted.
+fn decide_deletion(
+    name: &FieldName,
+    preconditions: &Preconditions,
+    fields: &FieldSet,
+) -> Result<FieldDecision, FieldRefusal> {
+    let Some(before) = fields.find(name.as_str()) else {
+        return Err(FieldRefusal::NotFound);
+    };
+    check_preconditions(preconditions, Some(before))?;
+    Ok(delete_field(before, fields))
+}
+
+/// Checks that a request has preconditions, and that they hold for the field.
+fn check_preconditions(
+    preconditions: &Preconditions,
+    before: Option<&FieldDefinition>,
+) -> Result<(), FieldRefusal> {
     if !preconditions.are_given() {
         return Err(FieldRefusal::PreconditionRequired);
     }
@@ -76,18 +110,7 @@ pub fn decide_field(
         let current = before.cloned().map(Box::new);
         return Err(FieldRefusal::PreconditionFailed(current));
     }
-
-    if let FieldCommand::Put(new_field) = command {
-        check_label(new_field, before, present)?;
-    }
-    match (command, before) {
-        (FieldCommand::Put(new_field), None) => add_field(new_field, present),
-        (FieldCommand::Put(new_field), Some(before)) => {
-            Ok(change_field(before, new_field, present))
-        }
-        (FieldCommand::Delete(_), Some(before)) => Ok(delete_field(before, present)),
-        (FieldCommand::Delete(_), None) => Err(FieldRefusal::NotFound),
-    }
+    Ok(())
 }
 
 /// Checks that no other field has the label of a new or changed field, in any case: people could not tell the fields apart. A
@@ -95,13 +118,13 @@ pub fn decide_field(
 fn check_label(
     new_field: &FieldDefinition,
     before: Option<&FieldDefinition>,
-    present: &FieldSet,
+    fields: &FieldSet,
 ) -> Result<(), FieldRefusal> {
     let label_key = comparison_key(new_field.label.as_str());
     if before.is_some_and(|before| comparison_key(before.label.as_str()) == label_key) {
         return Ok(());
     }
-    for other_field in present.all() {
+    for other_field in fields.all() {
         let is_other = other_field.name != new_field.name;
         if is_other && comparison_key(other_field.label.as_str()) == label_key {
             return Err(FieldRefusal::DuplicateLabel(Box::new(other_field.clone())));
@@ -113,15 +136,15 @@ fn check_label(
 /// Decides how a new field is added, in its first version.
 fn add_field(
     new_field: &FieldDefinition,
-    present: &FieldSet,
+    fields: &FieldSet,
 ) -> Result<FieldDecision, FieldRefusal> {
-    if present.all().len() >= FieldDefinition::MAX {
+    if fields.all().len() >= FieldDefinition::MAX {
         return Err(FieldRefusal::TooMany);
     }
     let after = with_version(new_field, 1);
     Ok(FieldDecision {
         change: Some(FieldChange {
-            seen_version: present.version,
+            seen_version: fields.version,
             name: after.name.clone(),
             after: Some(after.clone()),
             must_be_unused: false,
@@ -136,7 +159,7 @@ fn add_field(
 fn change_field(
     before: &FieldDefinition,
     new_field: &FieldDefinition,
-    present: &FieldSet,
+    fields: &FieldSet,
 ) -> FieldDecision {
     if with_version(new_field, before.version) == *before {
         return FieldDecision {
@@ -150,7 +173,7 @@ fn change_field(
     let keeps_values_valid = before.kind == after.kind && before.is_unique == after.is_unique;
     FieldDecision {
         change: Some(FieldChange {
-            seen_version: present.version,
+            seen_version: fields.version,
             name: after.name.clone(),
             after: Some(after.clone()),
             must_be_unused: !keeps_values_valid,
@@ -162,10 +185,10 @@ fn change_field(
 }
 
 /// Decides how a field is deleted, which is only possible while no animal has a value.
-fn delete_field(before: &FieldDefinition, present: &FieldSet) -> FieldDecision {
+fn delete_field(before: &FieldDefinition, fields: &FieldSet) -> FieldDecision {
     FieldDecision {
         change: Some(FieldChange {
-            seen_version: present.version,
+            seen_version: fields.version,
             name: before.name.clone(),
             after: None,
             must_be_unused: true,

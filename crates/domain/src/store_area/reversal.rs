@@ -33,7 +33,7 @@ pub struct PetReversal {
     /// The end of a reservation that is made again after its own end has passed.
     pub default_end: Timestamp,
     /// The change of the animal, if the act changed the animal itself.
-    pub pet: Option<PetChange>,
+    pub pet_change: Option<PetChange>,
     /// The change of an order, if the act placed or changed one.
     pub order: Option<OrderChange>,
     /// The values of fields from before the act, as far as the act changed them.
@@ -87,7 +87,8 @@ pub struct LostPhoto {
 /// The reason why an act can never be reverted, whatever the present state is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotRevertible {
-    /// The act added animals, or a later release made it in a way that this one does not know.
+    /// The act has a change of a kind that cannot be reverted: it added animals, or a later release made it in a way that
+    /// this one does not know.
     Kind,
     /// The act placed or changed several orders for one animal.
     SeveralOrders,
@@ -144,14 +145,14 @@ impl Reversal {
 impl PetReversal {
     /// Whether the animal comes back to the catalogue by the revert, or leaves it.
     pub fn changes_catalogue(&self) -> bool {
-        self.pet
+        self.pet_change
             .as_ref()
             .is_some_and(|pet| pet.before.withdrawal.is_some() != pet.after.withdrawal.is_some())
     }
 
     /// Whether the animal comes back to the catalogue by the revert.
     pub fn restores_pet(&self) -> bool {
-        self.pet
+        self.pet_change
             .as_ref()
             .is_some_and(|pet| pet.before.withdrawal.is_none() && pet.after.withdrawal.is_some())
     }

@@ -113,7 +113,7 @@ fn revert_pet(
 
 /// Refuses a revert if the animal or the order has another version than the act left.
 fn check_unmoved(reversal: &PetReversal, present: &PresentState) -> Result<(), Refusal> {
-    if let Some(change) = &reversal.pet {
+    if let Some(change) = &reversal.pet_change {
         let pet = require_subject(present.pet.as_ref(), NO_PET)?;
         if pet.version != change.after.version {
             return Err(moved_on(Some(pet)));
@@ -142,7 +142,7 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
     if let Some(order) = &reversal.order {
         revert_order(order, reversal.default_end, steps)?;
     }
-    let Some(change) = &reversal.pet else {
+    let Some(change) = &reversal.pet_change else {
         return Ok(());
     };
 

@@ -51,9 +51,9 @@ impl StorePet {
         }
     }
 
-    /// Returns the animal with the new values of a patch, in the same version. `fields` are all values of its fields then:
-    /// see [`FieldSet::apply`](super::FieldSet::apply).
-    pub fn with_patch(&self, patch: PetPatch, fields: FieldValues) -> Self {
+    /// Returns the animal with the new values of a patch, in the same version. `new_values` must be the result of
+    /// [`FieldSet::apply`](super::FieldSet::apply) with the patch's fields.
+    pub fn with_patch(&self, patch: PetPatch, new_values: FieldValues) -> Self {
         // The pattern has no `..`, so that no member is forgotten.
         let PetPatch {
             name,
@@ -67,7 +67,7 @@ impl StorePet {
         after.category_id = category_id.unwrap_or(after.category_id);
         after.status = status.unwrap_or(after.status);
         after.is_listed = is_listed.unwrap_or(after.is_listed);
-        after.fields = fields;
+        after.fields = new_values;
         after
     }
 

@@ -60,7 +60,7 @@ pub(super) fn month_with_digits(
     let [month_name, digits] = *date_parts(&text) else {
         return None;
     };
-    month(month_name, words)?;
+    month_by_prefix(month_name, words)?;
     if digits.len() != 2 || !is_digits(digits) {
         return None;
     }
@@ -109,7 +109,9 @@ fn read_parts(
         }
         (Some(usual_date), _) => Ok(Some(usual_date)),
         // With points, only the name of a month can come first.
-        (None, month_first) if !has_points || month(first, words).is_some() => Ok(month_first),
+        (None, month_first) if !has_points || month_by_prefix(first, words).is_some() => {
+            Ok(month_first)
+        }
         (None, _) => Ok(None),
     }
 }
@@ -130,7 +132,7 @@ fn date(year: &str, month_text: &str, day: &str, words: &TableWords) -> Option<D
     if year.len() != 4 || !is_digits(year) {
         return None;
     }
-    let month = match month(month_text, words) {
+    let month = match month_by_prefix(month_text, words) {
         Some(month) => month,
         None if is_digits(month_text) => month_text.parse().ok()?,
         None => return None,
@@ -159,10 +161,11 @@ fn full_year(year: &str) -> String {
 
 /// Returns the number of the only month whose name begins like this in any language.
 ///
-/// Example: `jan` is 1, and `jui` is none, because it can be `juin` or `juillet`.
-fn month(beginning: &str, words: &TableWords) -> Option<i8> {
+/// Example: `jan` is 1, and `jui` is none, because it can be `juin` or `juillet`. Fewer than three letters are no month,
+/// because they are often another word, such as `no` or `de`.
+fn month_by_prefix(beginning: &str, words: &TableWords) -> Option<i8> {
     let beginning = whole_key(beginning);
-    if beginning.chars().count() < 3 || is_digits(&beginning) {
+    if beginning.chars().count() < 3 {
         return None;
     }
     let mut matching_month = None;

@@ -21,6 +21,13 @@ pub(super) const BUFFER_BYTES: usize = 64 << 10;
 
 /// A reader of the rows of a CSV file.
 pub(super) struct CsvRows<'s> {
+    records: Records<'s>,
+    columns: Columns,
+    options: CsvOptions,
+}
+
+/// A reader of the records of a CSV file: of its header, and of its rows.
+struct Records<'s> {
     source: &'s Source,
     reader: Reader<BoundedReader<'s>>,
     /// The number of bytes that may still be read for the current record.
@@ -28,8 +35,6 @@ pub(super) struct CsvRows<'s> {
     /// The record that was read last.
     record: ByteRecord,
     start: TableStart,
-    columns: Columns,
-    options: CsvOptions,
 }
 
 impl<'s> CsvRows<'s> {
@@ -39,10 +44,64 @@ impl<'s> CsvRows<'s> {
         with_ids: bool,
         options: &CsvOptions,
     ) -> Result<Self, ReadError> {
-        let known = KnownHeadings::new(&options.fields, options.words);
-        let is_heading = |text: &str| known.is_known(text) || options.maps(text);
+        let headings = KnownHeadings::new(&options.fields, options.words);
+        let is_heading = |text: &str| headings.is_known(text) || options.maps(text);
         let start = find_start(&source.first_lines()?, options.separator, &is_heading);
 
+        let mut records = Records::new(source, start);
+        let columns = read_columns(&mut records, with_ids, options, &headings)?;
+        Ok(Self {
+            records,
+            columns,
+            options: options.clone(),
+        })
+    }
+
+    /// Returns the record that was read last, as an animal.
+    fn pet_record(&self) -> PetRecord<'_> {
+        PetRecord {
+            record: &self.records.record,
+            columns: &self.columns,
+            options: &self.options,
+        }
+    }
+}
+
+/// Reads the header, and returns its columns.
+fn read_columns(
+    records: &mut Records<'_>,
+    with_ids: bool,
+    options: &CsvOptions,
+    headings: &KnownHeadings,
+) -> Result<Columns, ReadError> {
+    loop {
+        if !records.read_record()? {
+            let reason = "the file is empty; its first line must be a header such as \
+                          name,categoryId,status";
+            return Err(records.error(reason.to_owned()));
+        }
+        if !records.is_blank() {
+            break;
+        }
+    }
+    if !records.is_well_formed()? {
+        return Err(records.error(INVALID_QUOTES.to_owned()));
+    }
+
+    let mut texts = Vec::new();
+    for cell in &records.record {
+        match str::from_utf8(cell) {
+            Ok(text) => texts.push(text),
+            Err(_) => return Err(records.error(format!("the header {NOT_UTF8}"))),
+        }
+    }
+    Columns::from_header(&texts, with_ids, options, headings)
+        .map_err(|reason| records.error(reason))
+}
+
+impl<'s> Records<'s> {
+    /// Returns a reader that has read nothing yet.
+    fn new(source: &'s Source, start: TableStart) -> Self {
         let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
         let reader = ReaderBuilder::new()
             .has_headers(false)
@@ -51,67 +110,23 @@ impl<'s> CsvRows<'s> {
             .flexible(true)
             .buffer_capacity(BUFFER_BYTES)
             .from_reader(source.reader(start.position as u64, &allowance));
-        let mut rows = Self {
+        Self {
             source,
             reader,
             allowance,
             record: ByteRecord::new(),
             start,
-            columns: Columns::default(),
-            options: options.clone(),
-        };
-        match rows.read_header(with_ids, &known)? {
-            Ok(columns) => {
-                rows.columns = columns;
-                Ok(rows)
-            }
-            Err(reason) => Err(ReadError::Format {
-                line: rows.raw_row()?.line,
+        }
+    }
+
+    /// Returns the error of the record that was read last.
+    fn error(&self, reason: String) -> ReadError {
+        match self.raw_row() {
+            Ok(row) => ReadError::Format {
+                line: row.line,
                 reason,
-            }),
-        }
-    }
-
-    /// Reads the header, or returns what is wrong with it.
-    fn read_header(
-        &mut self,
-        with_ids: bool,
-        known: &KnownHeadings,
-    ) -> Result<Result<Columns, String>, ReadError> {
-        loop {
-            if !self.read_record()? {
-                let reason = "the file is empty; its first line must be a header such as \
-                              name,categoryId,status";
-                return Ok(Err(reason.to_owned()));
-            }
-            if !self.is_blank() {
-                break;
-            }
-        }
-        if !self.is_well_formed()? {
-            return Ok(Err(INVALID_QUOTES.to_owned()));
-        }
-        let mut headings = Vec::new();
-        for heading in &self.record {
-            match str::from_utf8(heading) {
-                Ok(heading) => headings.push(heading),
-                Err(_) => return Ok(Err(format!("the header {NOT_UTF8}"))),
-            }
-        }
-        Ok(Columns::from_header(
-            &headings,
-            with_ids,
-            &self.options,
-            known,
-        ))
-    }
-
-    /// Returns the record that was read last, as an animal.
-    fn pet_record(&self) -> PetRecord<'_> {
-        PetRecord {
-            record: &self.record,
-            columns: &self.columns,
-            options: &self.options,
+            },
+            Err(error) => ReadError::Io(error),
         }
     }
 
@@ -172,24 +187,8 @@ impl<'s> CsvRows<'s> {
             self.start.separator.byte(),
         ))
     }
-}
 
-/// The problem of a record that does not follow RFC 4180.
-const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
-
-impl Rows for CsvRows<'_> {
-    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
-        while self.read_record()? {
-            if !self.is_well_formed()? {
-                return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));
-            }
-            if !self.is_blank() {
-                return Ok(Some(self.pet_record().read()));
-            }
-        }
-        Ok(None)
-    }
-
+    /// Returns the record that was read last as the file has it, with its line.
     fn raw_row(&self) -> io::Result<RawRow> {
         let (start, end) = self.extent();
         let text = self.source.bytes(start, end)?;
@@ -214,6 +213,27 @@ impl Rows for CsvRows<'_> {
             text: text[row_start..row_end].to_vec(),
         })
     }
+}
+
+/// The problem of a record that does not follow RFC 4180.
+const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
+
+impl Rows for CsvRows<'_> {
+    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
+        while self.records.read_record()? {
+            if !self.records.is_well_formed()? {
+                return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));
+            }
+            if !self.records.is_blank() {
+                return Ok(Some(self.pet_record().read()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn raw_row(&self) -> io::Result<RawRow> {
+        self.records.raw_row()
+    }
 
     fn field_column(&self, field: &str) -> String {
         self.columns.field_heading(field)
@@ -228,7 +248,7 @@ impl Rows for CsvRows<'_> {
     }
 
     fn titles(&self) -> &[String] {
-        &self.start.titles
+        &self.records.start.titles
     }
 
     fn needs_species_categories(&self) -> bool {
@@ -238,7 +258,7 @@ impl Rows for CsvRows<'_> {
     }
 
     fn bytes_read(&self) -> u64 {
-        self.start.position as u64 + self.reader.position().byte()
+        self.records.start.position as u64 + self.records.reader.position().byte()
     }
 }
 

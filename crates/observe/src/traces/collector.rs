@@ -174,7 +174,7 @@ impl Exporter {
 
     /// Uses a new connection: there is at most one per second, or it carries many spans.
     async fn post(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let body = otlp::request(&self.batch, self.deployment).to_string();
+        let body = otlp::export_request(&self.batch, self.deployment).to_string();
         let mut request = Request::builder()
             .method(Method::POST)
             .header(header::CONTENT_TYPE, "application/json");

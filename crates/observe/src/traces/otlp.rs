@@ -40,7 +40,7 @@ pub enum Work {
         route: Option<&'static str>,
         status: u16,
         /// The client that sent the request.
-        principal: Option<Actor>,
+        client: Option<Actor>,
     },
     /// An attempt to deliver a message to a webhook.
     Delivery {
@@ -74,90 +74,60 @@ const REMOTE_PARENT: u32 = 0x200;
 /// `STATUS_CODE_ERROR`.
 const ERROR: u8 = 2;
 
+/// The parts of a span that depend on the kind of its work.
+struct SpanParts {
+    /// [`SERVER`] or [`CLIENT`].
+    kind: u8,
+    name: String,
+    attributes: Vec<Value>,
+    /// The value of `error.type`; `None` if the work succeeded.
+    error_type: Option<String>,
+}
+
 /// Returns an `ExportTraceServiceRequest` with these spans.
-pub(super) fn request(spans: &[Span], deployment: Deployment) -> Value {
+pub(super) fn export_request(spans: &[Span], deployment: Deployment) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     json!({
         "resourceSpans": [{
             "resource": {
                 "attributes": [
-                    text("service.name", "petstore"),
-                    text("service.version", version),
-                    text("deployment.environment.name", deployment.as_str()),
+                    text_attribute("service.name", "petstore"),
+                    text_attribute("service.version", version),
+                    text_attribute("deployment.environment.name", deployment.as_str()),
                 ],
             },
             "scopeSpans": [{
                 "scope": { "name": "petstore", "version": version },
-                "spans": spans.iter().map(span).collect::<Vec<_>>(),
+                "spans": spans.iter().map(span_json).collect::<Vec<_>>(),
             }],
         }],
     })
 }
 
-fn span(span: &Span) -> Value {
-    let (kind, name, mut attributes, error) = match &span.work {
+/// Returns a span in the JSON form of OTLP.
+fn span_json(span: &Span) -> Value {
+    let parts = match &span.work {
         Work::Request {
             method,
             route,
             status,
-            principal,
-        } => {
-            let mut attributes = vec![
-                text("http.request.method", method),
-                number("http.response.status_code", (*status).into()),
-            ];
-            attributes.extend(route.map(|route| text("http.route", route)));
-            if let Some(Actor::Key(KeyId(id))) = principal {
-                attributes.push(number("petstore.key_id", *id));
-            }
-            // A span name has `HTTP` for a method that HTTP does not know.
-            let method = if *method == OTHER_METHOD {
-                "HTTP"
-            } else {
-                method
-            };
-            let name = route.map_or(method.to_owned(), |route| format!("{method} {route}"));
-            // A client error (4xx) is not an error of the server.
-            (
-                SERVER,
-                name,
-                attributes,
-                (*status >= 500).then(|| status.to_string()),
-            )
-        }
+            client,
+        } => request_parts(method, *route, *status, *client),
         Work::Delivery {
             webhook,
             message_id,
             status,
             error,
-        } => {
-            let mut attributes = vec![
-                text("http.request.method", "POST"),
-                number("petstore.webhook_id", webhook.0),
-                text("petstore.message_id", message_id),
-            ];
-            attributes
-                .extend(status.map(|status| number("http.response.status_code", status.into())));
-            (
-                CLIENT,
-                "deliver webhook".to_owned(),
-                attributes,
-                error.clone(),
-            )
-        }
+        } => delivery_parts(*webhook, message_id, *status, error.as_deref()),
     };
-    attributes.extend(
-        span.request_id
-            .as_deref()
-            .map(|id| text("petstore.request_id", id)),
-    );
-    attributes.extend(error.as_deref().map(|error| text("error.type", error)));
-    let status = if error.is_some() {
-        json!({ "code": ERROR })
-    } else {
-        json!({})
-    };
-    let remote = if span.parent_id.is_some() {
+    let mut attributes = parts.attributes;
+    if let Some(id) = &span.request_id {
+        attributes.push(text_attribute("petstore.request_id", id));
+    }
+    if let Some(error_type) = &parts.error_type {
+        attributes.push(text_attribute("error.type", error_type));
+    }
+    let remote_flag = if span.parent_id.is_some() {
         REMOTE_PARENT
     } else {
         0
@@ -166,21 +136,98 @@ fn span(span: &Span) -> Value {
         "traceId": span.trace_id,
         "spanId": span.span_id,
         "parentSpanId": span.parent_id.as_deref().unwrap_or_default(),
-        "flags": FLAGS | remote,
-        "name": name,
-        "kind": kind,
+        "flags": FLAGS | remote_flag,
+        "name": parts.name,
+        "kind": parts.kind,
         "startTimeUnixNano": span.started.to_string(),
         "endTimeUnixNano": span.ended.to_string(),
         "attributes": attributes,
-        "status": status,
+        "status": otlp_status(parts.error_type.is_some()),
     })
 }
 
-fn text(key: &str, value: &str) -> Value {
+/// Returns the parts of the span of a request.
+fn request_parts(
+    method: &str,
+    route: Option<&str>,
+    status: u16,
+    client: Option<Actor>,
+) -> SpanParts {
+    let mut attributes = vec![
+        text_attribute("http.request.method", method),
+        integer_attribute("http.response.status_code", status.into()),
+    ];
+    if let Some(route) = route {
+        attributes.push(text_attribute("http.route", route));
+    }
+    if let Some(Actor::Key(KeyId(id))) = client {
+        attributes.push(integer_attribute("petstore.key_id", id));
+    }
+    // A span name has `HTTP` for a method that HTTP does not know.
+    let method_name = if method == OTHER_METHOD {
+        "HTTP"
+    } else {
+        method
+    };
+    let name = match route {
+        Some(route) => format!("{method_name} {route}"),
+        None => method_name.to_owned(),
+    };
+    // A client error (4xx) is not an error of the server.
+    let error_type = if status >= 500 {
+        Some(status.to_string())
+    } else {
+        None
+    };
+    SpanParts {
+        kind: SERVER,
+        name,
+        attributes,
+        error_type,
+    }
+}
+
+/// Returns the parts of the span of an attempt to deliver a message.
+fn delivery_parts(
+    webhook: WebhookId,
+    message_id: &str,
+    status: Option<u16>,
+    error: Option<&str>,
+) -> SpanParts {
+    let mut attributes = vec![
+        text_attribute("http.request.method", "POST"),
+        integer_attribute("petstore.webhook_id", webhook.0),
+        text_attribute("petstore.message_id", message_id),
+    ];
+    if let Some(status) = status {
+        attributes.push(integer_attribute(
+            "http.response.status_code",
+            status.into(),
+        ));
+    }
+    SpanParts {
+        kind: CLIENT,
+        name: "deliver webhook".to_owned(),
+        attributes,
+        error_type: error.map(str::to_owned),
+    }
+}
+
+/// Returns the `Status` of a span.
+fn otlp_status(is_error: bool) -> Value {
+    if is_error {
+        json!({ "code": ERROR })
+    } else {
+        json!({})
+    }
+}
+
+/// Returns an attribute with a string.
+fn text_attribute(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-/// JSON has 64-bit integers as decimal text.
-fn number(key: &str, value: i64) -> Value {
+/// Returns an attribute with an integer. OTLP's JSON encodes 64-bit integers as decimal strings.
+fn integer_attribute(key: &str, value: i64) -> Value {
     json!({ "key": key, "value": { "intValue": value.to_string() } })
 }

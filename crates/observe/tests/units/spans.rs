@@ -35,7 +35,7 @@ fn spans_beyond_the_queue_are_dropped_and_counted() {
             method: "GET",
             route: None,
             status: 404,
-            principal: None,
+            client: None,
         },
         request_id: None,
     };

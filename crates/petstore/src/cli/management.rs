@@ -152,21 +152,21 @@ pub(super) fn log_address(listener: Option<&TcpListener>) {
     }
 }
 
-/// Serves `management`, within the limits of clients, until the sender of `service_ended` is dropped.
-pub(super) async fn run(
+/// Serves `management` with the limits of clients, except fewer connections and a short shutdown, until the sender of
+/// `service_ended` is dropped. Returns at once without a listener.
+pub(super) async fn serve_management(
     listener: Option<TcpListener>,
     management: Arc<Management>,
     limits: &Limits,
     mut service_ended: watch::Receiver<()>,
 ) {
+    let Some(listener) = listener else { return };
     let limits = Limits {
         max_connections: MAX_CONNECTIONS,
         max_connections_per_address: MAX_CONNECTIONS,
         shutdown_timeout: SHUTDOWN_TIMEOUT,
         ..limits.clone()
     };
-    if let Some(listener) = listener {
-        let end = async { drop(service_ended.changed().await) };
-        server::serve(listener, None, management, &limits, Box::pin(end)).await;
-    }
+    let end = async { drop(service_ended.changed().await) };
+    server::serve(listener, None, management, &limits, Box::pin(end)).await;
 }

@@ -129,7 +129,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return invalid_arguments(&error),
     };
-    if let Err(error) = variables::load_settings_file(&matches) {
+    if let Err(error) = variables::rerun_with_settings_file(&matches) {
         return failure(&error.into());
     }
     print_unknown_variables(&cli.command);
@@ -150,7 +150,7 @@ fn print_unknown_variables(command_to_run: &Command) {
     if matches!(command_to_run, Command::Serve(_) | Command::Demo(_)) {
         return;
     }
-    for warning in variables::warn_of_unknown(command()) {
+    for warning in variables::unknown_variable_warnings(command()) {
         print_message(&format!("warning: {warning}"));
     }
 }
@@ -161,7 +161,7 @@ impl Command {
         match self {
             // An import that rejects rows has an exit code of its own.
             Self::Import(import) => return import.run(),
-            Self::Serve(serve) => serve.run(variables::warn_of_unknown(command())),
+            Self::Serve(serve) => serve.run(variables::unknown_variable_warnings(command())),
             Self::Demo(demo) => demo.run(),
             Self::Keys(keys) => block_on(keys.run()),
             Self::Staff(staff) => block_on(staff.run()),

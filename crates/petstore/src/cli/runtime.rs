@@ -127,29 +127,27 @@ const PAUSE: Duration = Duration::from_mins(1);
 /// the process by SIGXFSZ, unless this signal has a handler. With one, it fails, as on a full disk.
 pub(super) struct FileSizes {
     runtime: Runtime,
-    limit_reached: unix::Signal,
+    /// The signals of writes that reached the limit.
+    signals: unix::Signal,
 }
 
 impl FileSizes {
     /// From now on until the process ends, a write beyond the limit fails.
     pub(super) fn watch() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().build()?;
-        let limit_reached = runtime.block_on(async { limit_reached() })?;
-        Ok(Self {
-            runtime,
-            limit_reached,
-        })
+        let signals = runtime.block_on(async { limit_signals() })?;
+        Ok(Self { runtime, signals })
     }
 
     /// Says why a command failed, if a write has reached the limit.
     pub(super) fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
-        let was_reached = self.runtime.block_on(async {
-            // The runtime looks for signals in between.
+        let was_limit_reached = self.runtime.block_on(async {
+            // One turn of the runtime, so that it delivers a pending signal.
             task::yield_now().await;
-            self.limit_reached.recv().now_or_never().is_some()
+            self.signals.recv().now_or_never().is_some()
         });
-        if was_reached {
-            error.context(problem())
+        if was_limit_reached {
+            error.context(limit_message())
         } else {
             error
         }
@@ -158,19 +156,21 @@ impl FileSizes {
 
 /// Logs that a write has reached the limit, from time to time.
 pub(super) async fn log_limit() -> io::Result<()> {
-    let mut limit_reached = limit_reached()?;
-    while limit_reached.recv().await.is_some() {
-        error!("{}", problem());
+    let mut signals = limit_signals()?;
+    while signals.recv().await.is_some() {
+        error!("{}", limit_message());
         time::sleep(PAUSE).await;
     }
     Ok(())
 }
 
-fn limit_reached() -> io::Result<unix::Signal> {
+/// Watches the signals of writes that reach the limit of file sizes. Needs a runtime.
+fn limit_signals() -> io::Result<unix::Signal> {
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))
 }
 
-fn problem() -> String {
+/// Returns the message about the limit of file sizes.
+fn limit_message() -> String {
     let limit = getrlimit(Resource::Fsize).current;
     let allowed = limit.map_or_else(|| "a number of".to_owned(), |bytes| bytes.to_string());
     format!(

@@ -40,7 +40,7 @@ const PACKAGED_PROGRAM: &str = "/usr/bin/petstore";
 const PACKAGED_SETTINGS_FILE: &str = "/etc/petstore/petstore.env";
 
 /// Returns a warning for each variable with the prefix `PETSTORE_` that no option reads.
-pub(super) fn warn_of_unknown(command: clap::Command) -> Vec<String> {
+pub(super) fn unknown_variable_warnings(command: clap::Command) -> Vec<String> {
     let known_names = variable_names(command);
     let mut warnings: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
@@ -63,7 +63,7 @@ pub(super) fn warn_of_unknown(command: clap::Command) -> Vec<String> {
 /// clap quotes the option: `invalid value 'x' for '--port <PORT>'`.
 pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<String> {
     let mut variable = None;
-    for_each_option(&complete(command), &mut |option| {
+    for_each_option(&with_built_in_options(command), &mut |option| {
         if message.contains(&format!("'{option}'")) {
             variable = deciding_variable(option);
         }
@@ -90,7 +90,7 @@ fn is_option(argument: &OsStr, long_name: &str) -> bool {
 /// Returns the names of all variables that the program reads.
 fn variable_names(command: clap::Command) -> Vec<String> {
     let mut names = vec![SETTINGS_FILE_VARIABLE.to_owned()];
-    for_each_option(&complete(command), &mut |option| {
+    for_each_option(&with_built_in_options(command), &mut |option| {
         names.extend(
             option
                 .get_env()
@@ -102,7 +102,7 @@ fn variable_names(command: clap::Command) -> Vec<String> {
 }
 
 /// Returns the definition of the command line, with the options that clap adds to it.
-fn complete(mut command: clap::Command) -> clap::Command {
+fn with_built_in_options(mut command: clap::Command) -> clap::Command {
     command.build();
     command
 }
@@ -116,8 +116,9 @@ fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
 }
 
 /// Runs the program again with the variables in the settings file, if there is such a file, and if the command uses the
-/// service or its database without naming it. `serve` gets its settings from systemd.
-pub(super) fn load_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
+/// service or its database without naming it. Does not return if it succeeds with a file. `serve` gets its settings from
+/// systemd.
+pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
     let Some(file) = settings_file() else {
         return Ok(());
     };

@@ -23,14 +23,22 @@ pub struct CopiedDatabase {
     pub animals: u64,
     /// The photos whose files belong to the copy.
     pub photos: Vec<PhotoId>,
-    /// The second name of the replaced database, if it was damaged or had companion files whose
+    /// The path at which the replaced database was kept, if it was damaged or had companion files whose
     /// content may matter.
     pub aside: Option<PathBuf>,
 }
 
+/// The content of a copy.
+pub struct CopiedContent {
+    /// The number of animals in the copy.
+    pub animals: u64,
+    /// The photos whose files belong to the copy.
+    pub photos: Vec<PhotoId>,
+}
+
 /// The reason why a copy could not be filled.
 pub(super) enum CopyProblem {
-    /// The source is damaged, in the words of this text.
+    /// The source is damaged. The text says how.
     Damage(String),
     /// Another process is replacing the source.
     Locked,
@@ -64,15 +72,15 @@ impl From<rusqlite::Error> for CopyProblem {
 }
 
 /// Copies all pages of one moment into the file at `path`, then checks the copy completely. Calls
-/// `after_copy` between both.
+/// `after_copy` in between. With `restore_context`, the copy begins a new epoch.
 pub(super) fn copy_content(
     path: &Path,
     source: &Connection,
-    restored: Option<&WriteContext>,
+    restore_context: Option<&WriteContext>,
     after_copy: impl FnOnce(),
-) -> Result<CopiedDatabase, CopyProblem> {
+) -> Result<CopiedContent, CopyProblem> {
     let mut target = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // If this fails, the file is removed. A complete file is synced at the end.
+    // The caller removes the file if the copy fails, and syncs it if it succeeds.
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     target.pragma_update(None, "journal_mode", "OFF")?;
     target.pragma_update(None, "synchronous", "OFF")?;
@@ -87,13 +95,12 @@ pub(super) fn copy_content(
     let is_current = migrations::is_current(&target)?;
     let checkup = check_copy(&mut target, is_current)?;
     // An older database gets its first epoch from the migration.
-    if is_current && let Some(context) = restored {
+    if is_current && let Some(context) = restore_context {
         journal::begin_epoch(&mut target, context)?;
     }
-    Ok(CopiedDatabase {
+    Ok(CopiedContent {
         animals: checkup.animals,
         photos: read_photos(&target)?,
-        aside: None,
     })
 }
 
@@ -116,6 +123,7 @@ fn read_photos(target: &Connection) -> rusqlite::Result<Vec<PhotoId>> {
     if target.table_exists(None::<&str>, "photos")? {
         let mut ids = target.prepare("SELECT id FROM photos")?;
         for id in ids.query_map([], |row| row.get::<_, String>(0))? {
+            // Text that is no id names no file, so the copy needs none for it.
             photos.extend(PhotoId::parse(&id?));
         }
     }

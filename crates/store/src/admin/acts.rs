@@ -18,7 +18,7 @@ type ActDetails = Vec<(Cow<'static, str>, String)>;
 /// Records an act of administration.
 ///
 /// In the audit trail, the act follows the changes that have a number. So the changes before the act must get theirs
-/// first, by [`super::Database::number_changes`].
+/// first, by [`super::Database::assign_change_numbers`].
 pub async fn record_act<S: Sql>(
     connection: &mut S,
     act: &Act,

@@ -46,7 +46,7 @@ pub trait Database: Send + Sync {
     fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
 
     /// Gives every committed change its number, if its own transaction did not.
-    fn number_changes(&self) -> StoreFuture<'_, ()>;
+    fn assign_change_numbers(&self) -> StoreFuture<'_, ()>;
 
     /// Reads something that takes microseconds.
     fn read<I: SharedValue, T: SharedValue>(

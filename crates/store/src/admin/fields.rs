@@ -184,11 +184,11 @@ async fn begin_examination<S: Sql>(
     Ok(WorkOutcome::Done(NO_RESULT))
 }
 
-/// Makes the changes. Returns [`WriteOutcome::Stale`] if one of them cannot be made.
+/// Makes the changes. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] if one of them cannot be made.
 async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: &[FieldChange],
-) -> Result<Option<WriteOutcome>, S::Error> {
+) -> Result<WriteOutcome, S::Error> {
     for FieldChange {
         seen_version: seen,
         name,
@@ -198,17 +198,17 @@ async fn write_changes<S: Sql>(
     {
         let name = name.as_str();
         if connection.execute(CHANGE, &[seen]).await? != 1 {
-            return Ok(Some(WriteOutcome::Stale));
+            return Ok(WriteOutcome::Stale);
         }
         if *must_be_unused && connection.execute(END_EXAMINATION, &[&name, seen]).await? != 1 {
-            return Ok(Some(WriteOutcome::Stale));
+            return Ok(WriteOutcome::Stale);
         }
         match after {
             Some(field) => save_field(connection, field).await?,
             None => connection.execute(DELETE, &[&name]).await?,
         };
     }
-    Ok(None)
+    Ok(WriteOutcome::Done)
 }
 
 /// Adds a field, or replaces the field of the same name. Returns the number of rows that were written.

@@ -75,7 +75,7 @@ Journal {
     /// Reads the changes of an animal and of its orders with a lower number than `before`, the newest
     /// first and at most `limit`. Everything that was committed before the call is in the log.
     async fn history(&self, pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry> {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         let limit = i64::from(limit);
         self.read_slowly(SlowRead::Searches, (pet, before, limit), |connection, (pet, before, limit)| {
             read_history(connection, *pet, *before, *limit).boxed()
@@ -86,7 +86,7 @@ Journal {
     /// The changes that one request made in one transaction, the change with this number among them, in the order of
     /// their numbers. Empty if the log does not have the change, or perhaps not all of them any more.
     async fn act(&self, seq: i64) -> Vec<JournalEntry> {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, seq, |connection, seq| {
             read_act(connection, *seq).boxed()
         })
@@ -142,7 +142,7 @@ Journal {
         query: &AuditQuery,
     ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
         // The changes of the caller are also in the trail.
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, query.clone(), |connection, query| {
             audit::list_audit(connection, query).boxed()
         })

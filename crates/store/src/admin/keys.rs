@@ -55,7 +55,7 @@ promise! {
 Keys {
     /// Adds a key.
     async fn create_key(&self, key: NewKey, context: WriteContext) -> KeyRecord {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         let result = self.write_once(
             (key, context),
             |connection, (key, context)| create_key(connection, key, context).boxed(),
@@ -90,7 +90,7 @@ Keys {
 
     /// Revokes a key, and returns its new state. An earlier revocation keeps its date.
     async fn revoke_key(&self, id: KeyId, context: WriteContext) -> Option<KeyRecord> {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         let result = self.write_once(
             (id, context),
             |connection, (id, context)| revoke_key(connection, *id, context).boxed(),
@@ -110,7 +110,7 @@ Keys {
         until: Timestamp,
         context: WriteContext,
     ) -> Option<KeyRecord> {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         let result = self.write_once(
             (id, successor, until, context),
             |connection, (id, successor, until, context)| {

@@ -120,16 +120,17 @@ pub async fn note_step<S: Sql>(connection: &mut S, step: FirstStep) -> Result<()
     Ok(())
 }
 
-/// Writes a profile and the file of its logo, if there is a change.
+/// Writes a profile and the file of its logo, if there is a change. Returns [`WriteOutcome::Done`] or
+/// [`WriteOutcome::Stale`].
 async fn write_change<S: Sql>(
     connection: &mut S,
     change: Option<&ProfileChange>,
-) -> Result<Option<WriteOutcome>, S::Error> {
+) -> Result<WriteOutcome, S::Error> {
     let Some(ProfileChange { profile, png, now }) = change else {
-        return Ok(None);
+        return Ok(WriteOutcome::Done);
     };
     if !replace_profile(connection, profile, profile.version - 1).await? {
-        return Ok(Some(WriteOutcome::Stale));
+        return Ok(WriteOutcome::Stale);
     }
 
     let logo_name = profile.logo.map(|logo| logo.to_string());
@@ -141,7 +142,7 @@ async fn write_change<S: Sql>(
     connection
         .execute(FORGET_LOGOS, &[&oldest_replacement])
         .await?;
-    Ok(None)
+    Ok(WriteOutcome::Done)
 }
 
 /// Replaces an empty profile by `new_profile`. Returns whether it did. The caller writes the file of the logo

@@ -13,11 +13,11 @@ use super::{
 use crate::{
     StoreError,
     request_rows::{
-        FORGET_AS_BEFORE, KnownRequest, NEWEST_MARK, RECALL, REMEMBER, compare_request,
+        FORGET_IN_PREVIOUS_TABLE, KnownRequest, NEWEST_MARK, RECALL, REMEMBER, compare_request,
     },
 };
 
-/// Another process may set the same mark at the same time.
+/// Adds a mark if `$1` is still the newest. Another process may add the same one at the same time.
 const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT CAST($1 AS bigint) + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
     HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
@@ -45,7 +45,7 @@ Requests {
 }
 }
 
-/// The result of a write of administration, such as [`super::Webhooks::write_webhook`].
+/// The result of an administrative write, such as [`super::Webhooks::write_webhook`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// The change was made.
@@ -81,8 +81,8 @@ async fn add_mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, 
     connection.number(NEWEST_MARK, &[]).await
 }
 
-/// Forgets requests in the table of this release, and in the table of the previous one. Returns the higher count of
-/// both.
+/// Forgets requests in the table of this release, and in the table of the previous one. Returns the higher of the two
+/// counts: the caller goes on while it is `limit`, so while either table may have more.
 async fn forget_requests<S: Sql>(
     connection: &mut S,
     marks: i64,
@@ -92,7 +92,7 @@ async fn forget_requests<S: Sql>(
         .execute(S::FORGET_REQUESTS, &[&marks, &limit])
         .await?;
     let previous_release_count = connection
-        .execute(FORGET_AS_BEFORE, &[&marks, &limit])
+        .execute(FORGET_IN_PREVIOUS_TABLE, &[&marks, &limit])
         .await?;
     Ok(usize::try_from(count.max(previous_release_count)).unwrap_or(usize::MAX))
 }
@@ -145,7 +145,7 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// The data that a change of administration stores in addition to the change itself.
+/// The data that an administrative change stores in addition to the change itself.
 pub(super) struct Administration {
     pub(super) acts: Vec<Act>,
     /// The response that is remembered if the client may repeat the request.
@@ -153,18 +153,18 @@ pub(super) struct Administration {
     pub(super) context: WriteContext,
 }
 
-/// Makes a change of administration, unless its request was carried out before, records the acts, and
+/// Makes an administrative change, unless its request was carried out before, records the acts, and
 /// remembers the response if the client may repeat the request.
 ///
-/// `make` returns `None` after it made the change, and otherwise the reason why it made nothing.
+/// `make` returns [`WriteOutcome::Done`] after it made the change, and otherwise the reason why it made nothing.
 pub(super) async fn administer<D: Database, C: SharedValue>(
     store: &D,
     change: C,
     administration: Administration,
-    make: Work<D::Sql, C, Option<WriteOutcome>>,
+    make: Work<D::Sql, C, WriteOutcome>,
 ) -> Result<WriteOutcome, StoreError> {
     if !administration.acts.is_empty() {
-        store.number_changes().await?;
+        store.assign_change_numbers().await?;
     }
     let result = store.write_once(
         (change, administration, make),
@@ -179,12 +179,12 @@ pub(super) async fn administer<D: Database, C: SharedValue>(
     }
 }
 
-/// Does the work of [`administer`] in its transaction. Refuses with an outcome if nothing is to be done.
+/// Does the work of [`administer`] in its transaction. Refuses with the reason if nothing is to be done.
 async fn administer_in_transaction<S: Sql, C: SharedValue>(
     connection: &mut S,
     change: &C,
     administration: &Administration,
-    make: Work<S, C, Option<WriteOutcome>>,
+    make: Work<S, C, WriteOutcome>,
 ) -> Result<WorkOutcome<i64, WriteOutcome>, S::Error> {
     let context = &administration.context;
     let request = context.idempotency.as_ref();
@@ -193,7 +193,8 @@ async fn administer_in_transaction<S: Sql, C: SharedValue>(
     {
         return Ok(WorkOutcome::Refused(known_request.into()));
     }
-    if let Some(outcome) = make(connection, change).await? {
+    let outcome = make(connection, change).await?;
+    if outcome != WriteOutcome::Done {
         return Ok(WorkOutcome::Refused(outcome));
     }
 

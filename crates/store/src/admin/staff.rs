@@ -97,7 +97,7 @@ Staff {
 
     /// Makes a change of a member and their sessions, completely or not at all.
     async fn write_staff(&self, change: StaffChange, context: WriteContext) -> StaffWriteOutcome {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         let result = self.write_once(
             (change, context),
             |connection, (change, context)| write_change(connection, change, context).boxed(),
@@ -140,7 +140,7 @@ Staff {
 
     /// Records an act that changes nothing, such as a failed attempt to sign in.
     async fn record_act(&self, act: Act, context: WriteContext) -> () {
-        self.number_changes().await?;
+        self.assign_change_numbers().await?;
         let result = self.write_once(
             (act, context),
             |connection, (act, context)| {

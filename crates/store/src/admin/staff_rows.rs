@@ -162,29 +162,30 @@ pub(super) fn read_member<R: Columns>(
     })
 }
 
-/// Reads the second factor in three columns, if it has all of them.
+/// Reads the second factor from three columns; `None` if one is null.
 fn read_second_factor<R: Columns>(
     row: &R,
     first_column: usize,
 ) -> Result<Option<SecondFactor>, R::Error> {
     let sealed_secret: Option<Vec<u8>> = row.value(first_column)?;
     let last_period: Option<i64> = row.value(first_column + 1)?;
-    let recovery: Option<Vec<TokenDigest>> = row.optional_decoded(first_column + 2, |bytes| {
-        bytes.chunks(DIGEST_LENGTH).map(parse_digest).collect()
-    })?;
-    let (Some(sealed_secret), Some(last_period), Some(recovery)) =
-        (sealed_secret, last_period, recovery)
+    let recovery_digests: Option<Vec<TokenDigest>> = row
+        .optional_decoded(first_column + 2, |bytes| {
+            bytes.chunks(DIGEST_LENGTH).map(parse_digest).collect()
+        })?;
+    let (Some(sealed_secret), Some(last_period), Some(recovery_digests)) =
+        (sealed_secret, last_period, recovery_digests)
     else {
         return Ok(None);
     };
     Ok(Some(SecondFactor {
         sealed_secret,
         last_period,
-        recovery,
+        recovery: recovery_digests,
     }))
 }
 
-/// Reads the identity in two columns, if it has both of them.
+/// Reads the identity from two columns; `None` if one is null.
 fn read_identity<R: Columns>(row: &R, first_column: usize) -> Result<Option<Identity>, R::Error> {
     let issuer: Option<String> = row.value(first_column)?;
     let subject: Option<String> = row.value(first_column + 1)?;

@@ -91,7 +91,7 @@ Webhooks {
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Vec<bool> {
         if updates.iter().any(|update| update.disable.is_some()) {
             // Disabling a webhook records an act, which follows the changes that have a number.
-            self.number_changes().await?;
+            self.assign_change_numbers().await?;
         }
         self.write(updates, |connection, updates| {
             deliveries::save_updates(connection, updates).boxed()
@@ -151,11 +151,11 @@ async fn recall_request<S: Sql>(
     Ok(WorkOutcome::Refused(known_request.map(WriteOutcome::from)))
 }
 
-/// Makes a change. Returns the reason if it cannot be made.
+/// Makes a change. Returns [`WriteOutcome::Done`], or the reason why nothing was made.
 async fn write_change<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
-) -> Result<Option<WriteOutcome>, S::Error> {
+) -> Result<WriteOutcome, S::Error> {
     let is_full = match change {
         WebhookChange::Add(_) => is_full(connection, COUNT, Webhook::MAX).await?,
         WebhookChange::Test(_) => is_full(connection, COUNT_TESTS, Webhook::MAX_TESTS).await?,
@@ -164,7 +164,7 @@ async fn write_change<S: Sql>(
         }
     };
     if is_full {
-        return Ok(Some(WriteOutcome::Full));
+        return Ok(WriteOutcome::Full);
     }
 
     let written_count = match change {
@@ -189,9 +189,9 @@ async fn write_change<S: Sql>(
         WebhookChange::Nothing => 1,
     };
     if written_count == 1 {
-        Ok(None)
+        Ok(WriteOutcome::Done)
     } else {
-        Ok(Some(WriteOutcome::Stale))
+        Ok(WriteOutcome::Stale)
     }
 }
 

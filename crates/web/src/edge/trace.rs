@@ -26,9 +26,10 @@ pub(super) fn record(
     facts: &Facts,
     duration: Duration,
 ) {
-    let parent = parent(&request.headers);
-    let trace_id = parent.map_or_else(|| spans.new_trace_id(), |parent| parent.trace_id.to_owned());
-    if !spans.samples(parent.map(|parent| parent.is_sampled), &trace_id) {
+    let client_span = parent(&request.headers);
+    let trace_id =
+        client_span.map_or_else(|| spans.new_trace_id(), |span| span.trace_id.to_owned());
+    if !spans.samples(client_span.map(|span| span.is_sampled), &trace_id) {
         return;
     }
     let end_time = u64::try_from(now.as_nanosecond()).unwrap_or_default();
@@ -37,14 +38,14 @@ pub(super) fn record(
     spans.record(Span {
         trace_id,
         span_id: spans.new_span_id(),
-        parent_id: parent.map(|parent| parent.span_id.to_owned()),
+        parent_id: client_span.map(|span| span.span_id.to_owned()),
         started: end_time.saturating_sub(duration),
         ended: end_time,
         work: Work::Request {
             method: method_name(&request.method),
             route: facts.route.map(|label| label.path),
             status: response.status().as_u16(),
-            principal: facts.principal,
+            client: facts.principal,
         },
         request_id: request_id
             .and_then(|id| id.to_str().ok())

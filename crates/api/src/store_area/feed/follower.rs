@@ -1,44 +1,47 @@
-//! One that follows the log: a stream, or a request that waits.
+//! Sends the changes of the log to one client: as a stream, or as one page after a wait.
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use petstore_app::journal::{
-    After, End, Ended, JournalMetrics, Recent, RenderedEvents, Share, Ticket, write_event,
+    After, EndReason, JournalMetrics, Recent, RenderedEvents, Share, StreamEnd, Ticket, write_event,
 };
 use petstore_domain::{
-    Clock,
-    store_area::{ChangePage, ChangeType, Epoch},
+    Clock, KeyId,
+    store_area::{ChangePage, ChangeType, Epoch, JournalState},
 };
 use petstore_store::{Store, StoreError};
 use petstore_web::edge::{Body, ResponseMemory};
 use tokio::{sync::watch, time};
 
-/// How often a stream without events gets a comment, which keeps its connection open.
+use crate::store_area::shared::StoreArea;
+
+/// The time after which a stream without events gets a comment, which keeps its connection open.
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// How many changes a stream reads at once at most, until it has caught up.
-pub(super) const STEP: u32 = 100;
+/// The most changes that a stream reads from the store at once.
+const MAX_CHANGES_PER_READ: u32 = 100;
 
-/// How many bytes of them it sends at once, unless the first change is larger.
-const PIECE: usize = 64 << 10;
+/// The most bytes of changes in one piece of a stream; one larger change is a piece of its own.
+const MAX_PIECE_BYTES: usize = 64 << 10;
 
-/// One that follows the log.
+/// Sends the changes of the log to one client: as a stream, or as one page after a wait.
 pub(super) struct Follower {
-    pub(super) recent: watch::Receiver<Recent>,
-    pub(super) ticket: Ticket,
-    pub(super) store: Arc<dyn Store>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) memory: ResponseMemory,
-    pub(super) metrics: Arc<JournalMetrics>,
-    pub(super) epoch: Epoch,
-    pub(super) kind: Option<ChangeType>,
-    /// The number up to which it has everything.
+    recent: watch::Receiver<Recent>,
+    ticket: Ticket,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    memory: ResponseMemory,
+    metrics: Arc<JournalMetrics>,
+    epoch: Epoch,
+    /// The type of the changes that the client asks for; `None` for all changes.
+    kind: Option<ChangeType>,
+    /// The number up to which the client has all changes.
     pub(super) position: i64,
-    /// How many changes it reads from the store at once.
-    pub(super) step: u32,
+    /// The most changes of the next read of the store.
+    max_changes: u32,
 }
 
 /// The next events for a follower.
@@ -48,9 +51,46 @@ enum Next {
     Older,
 }
 
+/// The reason why there is no page after a wait.
+pub(super) enum PageError {
+    Ended(EndReason),
+    Store(StoreError),
+}
+
+impl From<EndReason> for PageError {
+    fn from(reason: EndReason) -> Self {
+        Self::Ended(reason)
+    }
+}
+
 impl Follower {
+    /// Joins the log at `position`.
+    pub(super) fn new(
+        area: &StoreArea,
+        key: KeyId,
+        log: &JournalState,
+        kind: Option<ChangeType>,
+        position: i64,
+    ) -> Self {
+        let app = &area.app;
+        let recent = app.journal.join();
+        let ticket = recent.borrow().ticket(key);
+        Self {
+            recent,
+            ticket,
+            store: Arc::clone(&app.store),
+            clock: Arc::clone(&app.clock),
+            memory: area.http.memory.clone(),
+            metrics: Arc::clone(&app.journal.metrics),
+            epoch: log.epoch,
+            kind,
+            position,
+            max_changes: MAX_CHANGES_PER_READ,
+        }
+    }
+
     /// Waits for the next change.
-    async fn next(&mut self) -> Result<Next, End> {
+    async fn next(&mut self) -> Result<Next, EndReason> {
         loop {
             let ticket = self.ticket;
             let position = self.position;
@@ -59,9 +99,9 @@ impl Follower {
                 .recent
                 .wait_for(has_news)
                 .await
-                .map_err(|_| End::Over)?;
-            if let Some(end) = recent.end(ticket) {
-                return Err(end);
+                .map_err(|_| EndReason::Over)?;
+            if let Some(reason) = recent.end(ticket) {
+                return Err(reason);
             }
             match recent.after(position, self.kind) {
                 After::Events(events) => return Ok(Next::Events(events)),
@@ -71,44 +111,44 @@ impl Follower {
         }
     }
 
-    /// Waits for a page with at least one change. The position advances during the wait, even if the
-    /// future is dropped.
-    pub(super) async fn page(&mut self, limit: u32) -> Result<Result<ChangePage, StoreError>, End> {
+    /// Waits for a change, then reads a page. Skips pages without a change of `kind`. The page is empty only if the store
+    /// has read no further than `position`.
+    ///
+    /// The position advances during the wait, even if the future is dropped.
+    pub(super) async fn page(&mut self, limit: u32) -> Result<ChangePage, PageError> {
         loop {
+            // The events are for streams; a page is read from the store.
             self.next().await?;
             let page = self
                 .store
                 .changes_after(self.position, self.kind, limit)
-                .await;
-            match page {
-                Ok(page) if page.changes.is_empty() && page.read_to > self.position => {
-                    self.position = page.read_to;
-                }
-                page => return Ok(page),
+                .await
+                .map_err(PageError::Store)?;
+            if !page.changes.is_empty() || page.read_to <= self.position {
+                return Ok(page);
             }
+            self.position = page.read_to;
         }
     }
 
-    /// Returns its events as the body of a response, after `beginning`.
+    /// Returns the changes as the body of a response, after `beginning`.
     pub(super) fn into_body(self, share: Share, beginning: Bytes) -> Body {
-        let state = (self, share, beginning);
-        let pieces = stream::unfold(state, async |(mut follower, share, beginning)| {
-            if !beginning.is_empty() {
-                return Some((beginning, (follower, share, Bytes::new())));
-            }
-            match follower.piece(&share).await {
-                Ok(piece) => Some((piece, (follower, share, Bytes::new()))),
-                Err(ended) => {
-                    share.end(&ended, follower.clock.instant());
-                    None
-                }
+        let first_piece = stream::iter((!beginning.is_empty()).then_some(beginning));
+        let pieces = stream::unfold((self, share), async |(mut follower, share)| match follower
+            .piece(&share)
+            .await
+        {
+            Ok(piece) => Some((piece, (follower, share))),
+            Err(end) => {
+                share.end(&end, follower.clock.instant());
+                None
             }
         });
-        Body::Stream(Box::pin(pieces))
+        Body::Stream(Box::pin(first_piece.chain(pieces)))
     }
 
     /// Returns the next part of a stream. A client whose stream ends can continue later.
-    async fn piece(&mut self, share: &Share) -> Result<Bytes, Ended> {
+    async fn piece(&mut self, share: &Share) -> Result<Bytes, StreamEnd> {
         loop {
             match time::timeout(COMMENT_EVERY, self.next()).await {
                 Err(_) => return Ok(COMMENT),
@@ -123,47 +163,55 @@ impl Follower {
                         return Ok(events);
                     }
                 }
-                Ok(Err(end)) => return Err(end.into()),
+                Ok(Err(reason)) => return Err(reason.into()),
             }
         }
     }
 
-    /// Reads changes that are not in what all followers share, or not any more.
-    async fn catch_up(&mut self, share: &Share) -> Result<Bytes, Ended> {
+    /// Reads changes from the store that are no longer in the shared recent changes.
+    async fn catch_up(&mut self, share: &Share) -> Result<Bytes, StreamEnd> {
         let turn = share.turn().await;
         let page = self
             .store
-            .changes_after(self.position, self.kind, self.step)
-            .await;
-        let page = page.map_err(Ended::Unreadable)?;
+            .changes_after(self.position, self.kind, self.max_changes)
+            .await
+            .map_err(StreamEnd::Unreadable)?;
         drop(turn);
-        // Otherwise the oldest changes were deleted while the stream came to them.
-        let continues = page.read_to > self.position
-            && (self.kind.is_some()
-                || page
-                    .changes
-                    .first()
-                    .is_some_and(|first| first.seq == self.position + 1));
-        if !continues {
-            return Err(Ended::Deleted);
+        if page.read_to <= self.position || !self.follows_directly(&page) {
+            return Err(StreamEnd::Deleted);
         }
+
         let mut events = Vec::new();
         let mut count = 0;
         for change in &page.changes {
-            let end = events.len();
+            let length_before = events.len();
             write_event(&mut events, self.epoch, change);
-            if events.len() > PIECE && count > 0 {
-                events.truncate(end);
+            if events.len() > MAX_PIECE_BYTES && count > 0 {
+                events.truncate(length_before);
                 break;
             }
             count += 1;
         }
         events.shrink_to_fit();
-        // What does not fit is read again, and then less at once.
+
+        // The next read begins with the first change that did not fit, and is smaller.
         let first_unsent = page.changes.get(count);
         self.position = first_unsent.map_or(page.read_to, |change| change.seq - 1);
-        self.step = u32::try_from(2 * count).unwrap_or(STEP).clamp(2, STEP);
+        self.max_changes = u32::try_from(2 * count)
+            .unwrap_or(MAX_CHANGES_PER_READ)
+            .clamp(2, MAX_CHANGES_PER_READ);
         self.metrics.sent.add(count);
-        self.memory.hold(events).map_err(|_| Ended::NoMemory)
+        self.memory.hold(events).map_err(|_| StreamEnd::NoMemory)
+    }
+
+    /// Whether no change is missing between the position and the page.
+    fn follows_directly(&self, page: &ChangePage) -> bool {
+        if self.kind.is_some() {
+            return true;
+        }
+        // Without a filter, changes are numbered without gaps. A gap means that the next changes were deleted before the
+        // stream read them.
+        let first_change = page.changes.first();
+        first_change.is_some_and(|change| change.seq == self.position + 1)
     }
 }

@@ -2,7 +2,7 @@
 
 mod follower;
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use bytes::Bytes;
 use hyper::{
@@ -10,9 +10,9 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
     http::request::Parts,
 };
-use petstore_app::journal::{self, CursorError, End};
+use petstore_app::journal::{self, CursorError, EndReason};
 use petstore_domain::{
-    Actor, KeyId, Problem,
+    Actor, Problem,
     store_area::{ChangePage, ChangeType, JournalEntry, JournalState},
     text,
 };
@@ -20,7 +20,7 @@ use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response, response};
 use tokio::time;
 
-use self::follower::Follower;
+use self::follower::{Follower, PageError};
 use super::{
     page::{self, Element},
     shared::StoreArea,
@@ -79,7 +79,7 @@ pub(crate) async fn follow_changes(
         (None, None) => log.last,
     };
     let key = caller.ok_or_else(auth::missing_key)?.key_id();
-    let mut follower = follower(area, key, &log, kind, position);
+    let mut follower = Follower::new(area, key, &log, kind, position);
     if is_stream {
         // A client that began at the end can continue here before it has received an event.
         let beginning = if given.is_none() && after.is_none() {
@@ -101,10 +101,11 @@ pub(crate) async fn follow_changes(
     {
         follower.position = page.read_to.max(position);
         page = match time::timeout(waits, follower.page(size)).await {
-            Ok(Ok(page)) => page?,
-            Ok(Err(End::InvalidKey)) => return Err(auth::invalid_key()),
-            Ok(Err(End::OtherLog)) => return Err(expired()),
-            Ok(Err(End::Over)) | Err(_) => ChangePage {
+            Ok(Ok(page)) => page,
+            Ok(Err(PageError::Store(error))) => return Err(error.into()),
+            Ok(Err(PageError::Ended(EndReason::InvalidKey))) => return Err(auth::invalid_key()),
+            Ok(Err(PageError::Ended(EndReason::OtherLog))) => return Err(expired()),
+            Ok(Err(PageError::Ended(EndReason::Over))) | Err(_) => ChangePage {
                 changes: Vec::new(),
                 read_to: follower.position,
             },
@@ -185,31 +186,7 @@ fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
     Ok(Some(field.to_str().unwrap_or_default()))
 }
 
-fn follower(
-    area: &StoreArea,
-    key: KeyId,
-    log: &JournalState,
-    kind: Option<ChangeType>,
-    position: i64,
-) -> Follower {
-    let app = &area.app;
-    let recent = app.journal.join();
-    let ticket = recent.borrow().ticket(key);
-    Follower {
-        recent,
-        ticket,
-        store: Arc::clone(&app.store),
-        clock: Arc::clone(&app.clock),
-        memory: area.http.memory.clone(),
-        metrics: Arc::clone(&app.journal.metrics),
-        epoch: log.epoch,
-        kind,
-        position,
-        step: follower::STEP,
-    }
-}
-
-/// The position of a cursor. Fails with 400 if the cursor is invalid, 410 if the journal does not
+/// Returns the position of a cursor. Fails with 400 if the cursor is invalid, 410 if the journal does not
 /// continue at it.
 fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     journal::decode(text, log).map_err(|error| match error {
@@ -224,7 +201,7 @@ fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     })
 }
 
-/// 410 for a position at which the journal does not continue.
+/// Returns the 410 for a position at which the journal does not continue.
 fn expired() -> ApiError {
     let message = "The changes after this position are not available: they are no longer kept, or \
                    the database was restored or copied. List everything again, and follow from the \

@@ -9,7 +9,7 @@ use tracing::warn;
 
 use super::Dispatcher;
 use crate::delivery::{
-    endpoint::{MAX_ATTEMPTS_IN_FLIGHT, NextMessage},
+    endpoint::{MAX_MESSAGES_IN_FLIGHT, NextMessage},
     message::{self, Content},
     sending::{OutgoingMessage, record_test},
 };
@@ -26,7 +26,7 @@ impl Dispatcher {
         };
         let webhooks: Vec<WebhookId> = self.leased.keys().copied().collect();
         for webhook in webhooks {
-            for _ in 0..MAX_ATTEMPTS_IN_FLIGHT {
+            for _ in 0..MAX_MESSAGES_IN_FLIGHT {
                 self.start_next(epoch, webhook).await?;
             }
         }

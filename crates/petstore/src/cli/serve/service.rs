@@ -84,7 +84,9 @@ impl Serve {
 
         let limits = self.limits();
         let demo = self.demo.take();
-        let service = self.open(&store, photos, &limits, &listeners).await?;
+        let service = self
+            .build_service(&store, photos, &limits, &listeners)
+            .await?;
         match demo {
             Some(demo) => {
                 let filling = self.fill_demo(demo, &service.app, &listeners);
@@ -98,11 +100,12 @@ impl Serve {
         self.run_until_signal(service, listeners, &limits, signals)
             .await?;
 
-        let files_changed = store.wait_for_end().now_or_never();
-        // Waits for the last write.
+        // A store that can never write again has ended already. Only changed files cause this.
+        let end_cause = store.wait_for_end().now_or_never();
+        // Dropping the store waits for its last write.
         drop(store);
         info!("stopped");
-        match files_changed {
+        match end_cause {
             Some(cause) => Err(FilesChanged(cause).into()),
             None => Ok(()),
         }
@@ -144,8 +147,8 @@ impl Serve {
         Ok(listeners)
     }
 
-    /// Opens the parts of the service.
-    async fn open(
+    /// Builds the parts of the service.
+    async fn build_service(
         &self,
         store: &Arc<dyn Store>,
         photos: Arc<Photos>,
@@ -264,8 +267,9 @@ impl Serve {
             tasks.shut_down().await;
             drop(service_guard);
         };
-        let management = management::run(listeners.management, management, limits, service_ended);
-        let serving = async { tokio::join!(serving, management, notify("READY=1")) };
+        let serving_management =
+            management::serve_management(listeners.management, management, limits, service_ended);
+        let serving = async { tokio::join!(serving, serving_management, notify("READY=1")) };
         // The last signal ends the process without waiting for requests.
         tokio::select! {
             _ = serving => {}
