@@ -43,9 +43,9 @@ impl App {
         if has_expired {
             metrics.note(self.store.reservations().await?);
         }
-        let next_start = next_start(&due_orders);
-        *self.last_due.lock() = next_start;
-        Ok(next_start.is_some())
+        let last_order = next_start(&due_orders);
+        *self.last_due.lock() = last_order;
+        Ok(last_order.is_some())
     }
 
     /// Erases the contacts of orders that closed longer ago than the settings say, each in a transaction
@@ -66,9 +66,9 @@ impl App {
             self.change_order(id, Command::EraseContact { id, closed_until }, now)
                 .await?;
         }
-        let next_start = next_start(&due_orders);
-        *self.last_contact.lock() = next_start;
-        Ok(next_start.is_some())
+        let last_order = next_start(&due_orders);
+        *self.last_contact.lock() = last_order;
+        Ok(last_order.is_some())
     }
 
     /// Carries out a command of the clock about an order. Returns whether it changed something.

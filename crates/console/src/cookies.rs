@@ -75,7 +75,7 @@ impl Cookie {
         value: &str,
         seconds: Option<u32>,
     ) {
-        let name = self.name(visit);
+        let cookie_name = self.name(visit);
         let secure = if visit.visitor.is_secure {
             "; Secure"
         } else {
@@ -85,7 +85,7 @@ impl Cookie {
             Some(seconds) => format!("; Max-Age={seconds}"),
             None => String::new(),
         };
-        let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
+        let cookie = format!("{cookie_name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
         if let Ok(cookie) = HeaderValue::try_from(cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }

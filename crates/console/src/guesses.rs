@@ -147,14 +147,14 @@ mod tests {
     use super::*;
     use petstore_domain::{Clock, SystemClock, staff::StaffMember};
 
-    fn guesses(start: Instant) -> Guesses {
+    fn new_guesses(start: Instant) -> Guesses {
         Guesses::new(start, &mut StdRng::seed_from_u64(1))
     }
 
     #[test]
     fn a_stranger_uses_up_only_the_attempts_of_strangers() {
         let start = SystemClock.instant();
-        let guesses = guesses(start);
+        let guesses = new_guesses(start);
         let from = |last: u8| IpAddr::from([192, 0, 2, last]);
         // Many addresses guess one name.
         let mut allowed = 0;
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn strangers_who_fill_the_meters_of_all_names_leave_each_member_all_attempts() {
         let start = SystemClock.instant();
-        let guesses = guesses(start);
+        let guesses = new_guesses(start);
         let mut address = 0_u32;
         for name in 0..3 * METER_COUNT {
             for _ in 0..60 {
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn only_invented_codes_count_and_those_of_strangers_leave_members_theirs() {
         let start = SystemClock.instant();
-        let guesses = guesses(start);
+        let guesses = new_guesses(start);
         let stranger = Caller::Stranger(IpAddr::from([192, 0, 2, 1]).into());
         for _ in 0..1000 {
             assert!(guesses.count_code(stranger, start).is_ok());
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn one_address_guesses_few_names() {
         let start = SystemClock.instant();
-        let guesses = guesses(start);
+        let guesses = new_guesses(start);
         let address = IpAddr::from([192, 0, 2, 1]);
         let allowed = |name: &usize| {
             guesses

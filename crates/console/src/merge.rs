@@ -42,10 +42,10 @@ pub(super) fn is_initial_value_name(name: &str) -> bool {
 /// Whether somebody has touched an input of a form. An input counts as touched if the form does not say what
 /// the input showed.
 pub(super) fn is_touched(submitted_form: &Form, name: &str) -> bool {
-    let initial_value = initial_value(submitted_form, name);
+    let shown_value = initial_value(submitted_form, name);
     submitted_form
         .all(name)
-        .any(|value| initial_value.is_none_or(|initial| !is_same_text(value, initial)))
+        .any(|value| shown_value.is_none_or(|initial| !is_same_text(value, initial)))
 }
 
 /// Whether two forms differ in an input that both have.
@@ -195,10 +195,9 @@ fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Concurr
         if name == VERSION {
             continue;
         }
-        let initial_value = initial_value(submitted_form, name);
-        let is_in_form = initial_value.is_some() || submitted_form.all(name).next().is_some();
-        let is_unchanged =
-            initial_value.is_some_and(|initial| is_same_text(initial, current_value));
+        let shown_value = initial_value(submitted_form, name);
+        let is_in_form = shown_value.is_some() || submitted_form.all(name).next().is_some();
+        let is_unchanged = shown_value.is_some_and(|initial| is_same_text(initial, current_value));
         let sets_same_value = submitted_form
             .all(name)
             .any(|value| with_stored_spelling(value) == with_stored_spelling(current_value));
@@ -206,7 +205,7 @@ fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Concurr
         if is_in_form && !is_unchanged && !sets_same_value {
             changes.push(ConcurrentChange {
                 name: name.clone(),
-                initial_value: initial_value.map(str::to_owned),
+                initial_value: shown_value.map(str::to_owned),
                 current_value: current_value.clone(),
                 is_touched: is_touched(submitted_form, name),
             });

@@ -36,9 +36,9 @@ pub(crate) fn in_words(
         let words = field_value_in_words(field, currency, value);
         return Some((label_of(field), words));
     }
-    let label = label(name)?.to_owned();
+    let input_label = label(name)?.to_owned();
     if value.is_empty() {
-        return Some((label, texts().no_value.to_owned()));
+        return Some((input_label, texts().no_value.to_owned()));
     }
     let words = match name {
         PRICE => price_in_words(value, currency),
@@ -54,7 +54,7 @@ pub(crate) fn in_words(
         },
         _ => markup::readable(value, SHORT_LENGTH),
     };
-    Some((label, words))
+    Some((input_label, words))
 }
 
 /// Returns the value of a field in words.

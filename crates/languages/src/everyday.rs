@@ -178,8 +178,8 @@ impl Vocabulary<'_> {
     /// Returns the property of a kind of animals: values of the field `species`, and the categories that name only
     /// this kind.
     fn species(&self, expected_kind: usize, is_public: bool) -> Option<NamedProperty> {
-        let field = self.field("species", is_public);
-        let value_names = field.map_or_else(Vec::new, |field| {
+        let species_field = self.field("species", is_public);
+        let value_names = species_field.map_or_else(Vec::new, |field| {
             values_for(field, general_words(expected_kind), |text| {
                 kind(text) == Some(expected_kind)
             })
@@ -199,7 +199,7 @@ impl Vocabulary<'_> {
             categories: categories.iter().map(|category| category.id).collect(),
             dates: None,
         };
-        let value_name = field.zip(value_names.first());
+        let value_name = species_field.zip(value_names.first());
         let name = value_name
             .map(|(field, value)| field.display_text(value).to_owned())
             .or(category_name)?;
@@ -208,7 +208,7 @@ impl Vocabulary<'_> {
 
     /// Returns the property of a sex: values of the field `sex`.
     fn sex(&self, sex: Sex, is_public: bool) -> Option<NamedProperty> {
-        let field = self.field("sex", is_public)?;
+        let sex_field = self.field("sex", is_public)?;
         let value_of_new_store = match sex {
             Sex::Female => "Female",
             Sex::Male => "Male",
@@ -222,7 +222,7 @@ impl Vocabulary<'_> {
             known_words.extend(label.map(|(_, label)| *label));
         }
 
-        let values = values_for(field, &known_words, |text| {
+        let values = values_for(sex_field, &known_words, |text| {
             known_words
                 .iter()
                 .any(|word| whole_key(word) == whole_key(text))
@@ -231,7 +231,7 @@ impl Vocabulary<'_> {
             values: self.filters("sex", &values),
             ..Property::default()
         };
-        let name = field.display_text(values.first()?).to_owned();
+        let name = sex_field.display_text(values.first()?).to_owned();
         (!property.is_impossible()).then_some(NamedProperty { name, property })
     }
 

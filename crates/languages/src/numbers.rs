@@ -67,13 +67,14 @@ impl Numbers {
             "USD" => "$",
             code => code,
         };
-        let number = self.number(&currency.round(price));
+        let amount = self.number(&currency.round(price));
         if !self.sign_first {
-            return format!("{number}{NO_BREAK_SPACE}{sign}");
+            return format!("{amount}{NO_BREAK_SPACE}{sign}");
         }
-        let (minus, number) = number
-            .strip_prefix('-')
-            .map_or(("", &*number), |number| ("-", number));
+        let (minus, number) = match amount.strip_prefix('-') {
+            Some(number) => ("-", number),
+            None => ("", &*amount),
+        };
         let space = if sign == currency.as_str() {
             "\u{a0}"
         } else {

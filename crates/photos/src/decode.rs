@@ -137,15 +137,15 @@ pub(super) fn limited_decoder(
 
     let (width, height) = decoder.dimensions();
     check_sides(width, height)?;
-    let free_memory = free_memory(picture, format, &parts, &decoder, pixel_length)?;
+    let decoder_memory = free_memory(picture, format, &parts, &decoder, pixel_length)?;
     // A frame of a film can be larger than the picture.
-    limits.max_alloc = Some(free_memory);
+    limits.max_alloc = Some(decoder_memory);
     decoder.set_limits(limits).map_err(picture_problem)?;
 
     let memory = if parts.is_guarded {
         MAX_MEMORY
     } else {
-        MAX_MEMORY - free_memory
+        MAX_MEMORY - decoder_memory
     };
     Ok(LimitedDecoder { decoder, memory })
 }

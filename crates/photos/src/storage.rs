@@ -108,14 +108,14 @@ impl PhotoStorage {
     ///
     /// Adds `own_mark` if it is missing, except in a folder that does not exist.
     pub async fn other_marks(&self, own_mark: &str) -> io::Result<Vec<String>> {
-        let mut marks = self.marks().await?;
-        let mark_count = marks.len();
-        marks.retain(|mark| mark != own_mark);
-        let is_own_mark_missing = marks.len() == mark_count;
+        let mut other_marks = self.marks().await?;
+        let mark_count = other_marks.len();
+        other_marks.retain(|mark| mark != own_mark);
+        let is_own_mark_missing = other_marks.len() == mark_count;
         if is_own_mark_missing {
             self.add_mark(own_mark.to_owned()).await?;
         }
-        Ok(marks)
+        Ok(other_marks)
     }
 
     async fn add_mark(&self, mark: String) -> io::Result<()> {

@@ -59,14 +59,14 @@ pub(super) struct Unreachable {
 
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
-        let advice = advice(error);
+        let operator_advice = advice(error);
         let mut text = chain(error).replace('\n', " ");
-        if let Some(advice) = advice {
-            text = format!("{text}; {advice}");
+        if let Some(operator_advice) = operator_advice {
+            text = format!("{text}; {operator_advice}");
         }
         Self {
             text,
-            is_permanent: advice.is_some() && error.code().is_some(),
+            is_permanent: operator_advice.is_some() && error.code().is_some(),
         }
     }
 }

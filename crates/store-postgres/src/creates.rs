@@ -249,8 +249,10 @@ impl<'a> Group<'a> {
                 .await?);
         }
         let statement = connection.prepare_once(INSERT_ALL).await?;
-        let columns = columns(rows);
-        Ok(connection.query(&statement, &parameters(&columns)).await?)
+        let parameter_columns = columns(rows);
+        Ok(connection
+            .query(&statement, &parameters(&parameter_columns))
+            .await?)
     }
 
     /// Returns the identifiers of the animals, in the order of the requests, from rows of tokens and identifiers.

@@ -27,11 +27,14 @@ impl<'v> Write<'v> {
         sql: &'static str,
         rows: impl IntoIterator<Item = Vec<Value<'v>>>,
     ) -> Option<Self> {
-        let columns = columns(rows);
-        if columns.is_empty() {
+        let parameter_columns = columns(rows);
+        if parameter_columns.is_empty() {
             return None;
         }
-        Some(Self { sql, columns })
+        Some(Self {
+            sql,
+            columns: parameter_columns,
+        })
     }
 
     /// Runs the statement in the open transaction.

@@ -189,14 +189,14 @@ mod tests {
         let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
         let lists = PLANS.on_offer.iter().chain(&PLANS.in_window);
         for (list, search) in lists.zip(["(id<?)", "(id>?)"].into_iter().cycle()) {
-            let plan = plan(&writing, list);
+            let query_plan = plan(&writing, list);
             for status in ["available", "pending"] {
                 let search = format!("SEARCH pets USING INDEX pets_{status} {search}");
-                assert!(plan.contains(&search), "{plan}");
+                assert!(query_plan.contains(&search), "{query_plan}");
             }
             assert!(
-                plan.contains("MERGE") && !plan.contains("TEMP B-TREE"),
-                "{plan}"
+                query_plan.contains("MERGE") && !query_plan.contains("TEMP B-TREE"),
+                "{query_plan}"
             );
         }
         let indexes = [
@@ -207,11 +207,11 @@ mod tests {
         ];
         for (lists, index) in PLANS.orders.iter().zip(indexes) {
             for (list, operator) in lists.iter().zip([">", "<"]) {
-                let plan = plan(&writing, list);
+                let query_plan = plan(&writing, list);
                 let search = format!("SEARCH orders USING {index}{operator}?)");
                 assert!(
-                    plan.contains(&search) && !plan.contains("TEMP B-TREE"),
-                    "{plan}"
+                    query_plan.contains(&search) && !query_plan.contains("TEMP B-TREE"),
+                    "{query_plan}"
                 );
             }
         }

@@ -153,14 +153,14 @@ impl State {
     /// Compares a reading with the confirmed time, and notes it.
     fn judge(&mut self, reading: Reading, confirmed: Timestamp) -> Judgement {
         let now = reading.now;
-        let is_near = is_near(now, confirmed);
+        let is_near_confirmed = is_near(now, confirmed);
         self.note_jump(reading);
-        self.note_confirmed(reading, confirmed, is_near);
+        self.note_confirmed(reading, confirmed, is_near_confirmed);
 
         let even_duration = reading.monotonic_since(self.even_since);
         let distance = now.duration_since(confirmed).abs();
         let remaining = (distance / DISTANCE_PARTS).saturating_sub(even_duration);
-        let doubt = if !is_near && remaining.is_positive() {
+        let doubt = if !is_near_confirmed && remaining.is_positive() {
             Some(Doubt {
                 now,
                 confirmed,

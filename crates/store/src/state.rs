@@ -208,8 +208,8 @@ impl State {
         new: NewIds,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let present = self.present(command, new);
-        let decision = match decide(command, &present, now) {
+        let present_state = self.present(command, new);
+        let decision = match decide(command, &present_state, now) {
             Ok(decision) => decision,
             Err(refusal) => return Err(self.refuse_batch(refusal)),
         };

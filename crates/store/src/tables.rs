@@ -217,13 +217,13 @@ impl Table {
     /// Returns the columns to select, with the withdrawal of an animal and the contact of an order, separated by
     /// commas.
     pub fn selected_columns(self) -> String {
-        let mut columns = self.columns();
+        let mut column_names = self.columns();
         match self {
-            Self::Pets => columns.push(NOT_WITHDRAWN),
-            Self::Orders => columns.push(CONTACT),
+            Self::Pets => column_names.push(NOT_WITHDRAWN),
+            Self::Orders => column_names.push(CONTACT),
             Self::WithdrawnPets | Self::Categories | Self::Notes => {}
         }
-        columns.join(", ")
+        column_names.join(", ")
     }
 
     /// Returns the word for a row, as messages use it.

@@ -100,10 +100,10 @@ fn mix(colour: Rgb, other: Rgb, share: u16) -> Rgb {
 
 /// Returns the contrast of two colours (WCAG 2.2), from 1 to 21.
 fn contrast(colour: Rgb, other: Rgb) -> f64 {
-    let luminance = luminance(colour);
-    let other_luminance = self::luminance(other);
-    let lighter = luminance.max(other_luminance);
-    let darker = luminance.min(other_luminance);
+    let own_luminance = luminance(colour);
+    let other_luminance = luminance(other);
+    let lighter = own_luminance.max(other_luminance);
+    let darker = own_luminance.min(other_luminance);
     (lighter + 0.05) / (darker + 0.05)
 }
 

@@ -122,7 +122,7 @@ impl Window {
 
     /// Returns a window that reads from `parts`.
     pub fn new(parts: ReadingParts, edge: Arc<Edge>, settings: WindowSettings) -> Self {
-        let embedded_policy = embedded_policy(&settings.embed);
+        let policy = embedded_policy(&settings.embed);
         Self {
             edge,
             etag_key: EtagKey::new(parts.store.etag_key()),
@@ -135,7 +135,7 @@ impl Window {
             making_locks: std::array::from_fn(|_| AsyncMutex::default()),
             hashes: RandomState::new(),
             files: MemoryAccount::with_reserve(MAX_FILES, MAX_FILES_OF_ADDRESS, 1),
-            embedded_policy,
+            embedded_policy: policy,
         }
     }
 

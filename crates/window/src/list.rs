@@ -46,7 +46,7 @@ pub(super) async fn page(
     } else {
         CardMaker::for_window(shop, facts, &list_page).cards(&animals, &mut drawings)
     };
-    let next_path = next_path(query, &list_page);
+    let next_page_path = next_path(query, &list_page);
     let content = html! {
         h1 { (heading(query)) }
         (panel.kinds(&mut drawings))
@@ -54,7 +54,7 @@ pub(super) async fn page(
         @if query.has_unknown { p.note role="status" { (texts().link_not_understood) } }
         (panel.summary(count))
         (list)
-        (page_links(query, next_path.as_deref()))
+        (page_links(query, next_page_path.as_deref()))
         @if query.after.is_none() && query.filter.is_empty() { (store::about_section(facts)) }
     };
 
@@ -64,7 +64,7 @@ pub(super) async fn page(
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !animals.is_empty(),
         feed: &query.clone().into_first_page().canonical(),
-        next: next_path.as_deref(),
+        next: next_page_path.as_deref(),
         picture: first_preview(shop, &animals),
         schema: Some(schema::list(shop, facts, &animals)),
         drawings: drawings.symbols(),
@@ -106,9 +106,9 @@ fn heading(query: &Query) -> &'static str {
 
 /// Returns the title of a page of the list: its heading, and the parameters of its filter.
 fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
-    let heading = heading(query);
+    let heading_text = heading(query);
     if query.filter.is_empty() {
-        return heading.to_owned();
+        return heading_text.to_owned();
     }
 
     let parameters = query.filter.parameters();
@@ -116,7 +116,7 @@ fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
         .iter()
         .map(|parameter| panel.parameter_text(parameter))
         .collect();
-    format!("{heading} – {}", parameter_texts.join(", "))
+    format!("{heading_text} – {}", parameter_texts.join(", "))
 }
 
 /// Returns the path of the next page, if more animals follow.

@@ -118,8 +118,8 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
         // A task, because a run must not end with the request that began it.
         tasks.spawn(async move {
             let result = run.await.unwrap_or_else(|_| {
-                let cause = cause("making a part of a page panicked");
-                Err(StoreError::Internal(cause))
+                let panic_cause = cause("making a part of a page panicked");
+                Err(StoreError::Internal(panic_cause))
             });
             state.send_modify(|state| state.end_run(version, result));
         });

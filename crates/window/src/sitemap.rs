@@ -76,8 +76,8 @@ pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
         return Ok(RenderedPage::new(XML, Vec::new()));
     }
 
-    let block_numbers = block_numbers(shop, newest_animal).await?;
-    let document = write_index(shop, &block_numbers).map_err(internal_error)?;
+    let numbers = block_numbers(shop, newest_animal).await?;
+    let document = write_index(shop, &numbers).map_err(internal_error)?;
     Ok(RenderedPage::new(XML, document))
 }
 
@@ -179,8 +179,8 @@ impl SitemapFile {
                     }
                     _ => NextPiece::Last,
                 };
-                let piece = piece(&self.shop, &pets, self.lowest).map_err(internal_error)?;
-                Ok(Some(piece))
+                let urls = piece(&self.shop, &pets, self.lowest).map_err(internal_error)?;
+                Ok(Some(urls))
             }
             NextPiece::Last => {
                 self.next = NextPiece::None;

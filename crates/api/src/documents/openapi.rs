@@ -143,12 +143,12 @@ struct Form {
 
 impl Served {
     pub fn new(settings: &Settings) -> Self {
-        let servers = servers(
+        let contract_servers = servers(
             settings.base_url.as_ref(),
             settings.staging_base_url.as_ref(),
         );
         Self {
-            servers,
+            servers: contract_servers,
             tls: settings.tls,
             documents: Mutex::default(),
         }
@@ -198,12 +198,12 @@ impl Served {
 /// Renders and hashes a document on a separate thread, because the file is large.
 async fn render(form: Form, now: Timestamp) -> Result<Document, ApiError> {
     let document = task::spawn_blocking(move || {
-        let text = text(form.document, form.format, &form.servers, now)?;
+        let document_text = text(form.document, form.format, &form.servers, now)?;
         let media_type = HeaderValue::from_static(match form.format {
             Format::Yaml => "application/yaml",
             Format::Json => "application/json",
         });
-        Ok(Document::new(media_type, text.into()))
+        Ok(Document::new(media_type, document_text.into()))
     })
     .await
     .map_err(|error| serde_json::Error::io(error.into()));

@@ -115,9 +115,9 @@ pub(crate) async fn list_orders(
 /// `POST /v1/store/orders`.
 pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(area, call).await?;
-    let new = new(area, &write.members(PlaceOrder::NAMES)?, write.now)?;
+    let new_order = new(area, &write.members(PlaceOrder::NAMES)?, write.now)?;
     write
-        .execute(area, Command::PlaceOrder(new), wire::created_result)
+        .execute(area, Command::PlaceOrder(new_order), wire::created_result)
         .await
 }
 

@@ -77,10 +77,10 @@ pub(crate) async fn list_pets(
     query.values = search.values;
     query.dates = search.dates;
 
-    let walk = walk(&parameters, &query);
+    let list_walk = walk(&parameters, &query);
     let [.., cursor] = &parameters.values;
     if let Some(cursor) = cursor {
-        let (key, id) = walk.decode(cursor)?;
+        let (key, id) = list_walk.decode(cursor)?;
         // Cursors of a release that listed animals by name have a key.
         if !key.is_empty() {
             return Err(cursor::invalid());
@@ -99,7 +99,8 @@ pub(crate) async fn list_pets(
         query.phrase = Some(everyday::understand(area, phrase).await?);
     }
     let (pets, next) = area.app.store.list_store_pets(&query).await?;
-    let next = next.and_then(|id| next_link(area, &parameters, &query, &walk.encode("", id.get())));
+    let next =
+        next.and_then(|id| next_link(area, &parameters, &query, &list_walk.encode("", id.get())));
     let element: Element<StorePet> = Element {
         length: StorePet::length,
         write: json::write_store_pet,

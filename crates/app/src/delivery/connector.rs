@@ -169,8 +169,8 @@ impl Connector {
     ) -> Result<EndpointResponse, AttemptError> {
         // The URL is judged at each attempt, because the operator may have changed what is permitted.
         let url = EndpointUrl::parse(url, &self.allowed).map_err(AttemptError::Forbidden)?;
-        let attempt = self.attempt(url.get(), fields, body);
-        match time::timeout(self.timeout, attempt).await {
+        let response = self.attempt(url.get(), fields, body);
+        match time::timeout(self.timeout, response).await {
             Ok(result) => result,
             Err(_) => Err(AttemptError::Timeout),
         }

@@ -56,7 +56,7 @@ impl Clock for TestClock {
     }
 }
 
-fn turns(limits: TurnLimits) -> Arc<Turns> {
+fn new_turns(limits: TurnLimits) -> Arc<Turns> {
     Turns::new(limits, TestClock::new())
 }
 
@@ -94,7 +94,7 @@ async fn begun(waiting: &mut Waiting) -> Turn {
 
 #[tokio::test]
 async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn() {
-    let turns = turns(LIMITS);
+    let turns = new_turns(LIMITS);
     let mut last = turns.take(stranger(0)).await.unwrap();
     let mut waiting = Vec::new();
     for number in 1..=512 {
@@ -122,7 +122,7 @@ async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn()
 
 #[tokio::test]
 async fn a_newcomer_is_served_before_11_addresses_that_hold_two_turns_each_at_the_provider() {
-    let turns = turns(PROVIDER);
+    let turns = new_turns(PROVIDER);
     let mut held = Vec::new();
     for number in 0..3 {
         held.push(turns.take(stranger(number)).await.unwrap());
@@ -157,7 +157,7 @@ async fn a_newcomer_is_served_before_11_addresses_that_hold_two_turns_each_at_th
 
 #[tokio::test]
 async fn an_address_with_many_requests_comes_after_one_that_was_served_less() {
-    let turns = turns(LIMITS);
+    let turns = new_turns(LIMITS);
     let turn = turns.take(stranger(1)).await.unwrap();
     let mut many = Vec::new();
     for _ in 0..9 {
@@ -175,7 +175,7 @@ async fn an_address_with_many_requests_comes_after_one_that_was_served_less() {
 
 #[tokio::test]
 async fn without_memory_the_callers_have_one_turn_each_in_their_order() {
-    let turns = turns(TurnLimits {
+    let turns = new_turns(TurnLimits {
         memory: Duration::ZERO,
         ..LIMITS
     });
@@ -192,7 +192,7 @@ async fn without_memory_the_callers_have_one_turn_each_in_their_order() {
 
 #[tokio::test]
 async fn an_address_may_wait_with_few_requests_and_the_queue_is_bounded() {
-    let turns = turns(LIMITS);
+    let turns = new_turns(LIMITS);
     let _turn = turns.take(stranger(1_000)).await.unwrap();
     let mut waiting = Vec::new();
     for number in 0..LIMITS.waiting / LIMITS.waiting_of_caller {
@@ -213,7 +213,7 @@ async fn an_address_may_wait_with_few_requests_and_the_queue_is_bounded() {
 
 #[tokio::test]
 async fn newcomers_in_equal_number_take_no_place_from_each_other() {
-    let turns = turns(LIMITS);
+    let turns = new_turns(LIMITS);
     let _turn = turns.take(stranger(1_000)).await.unwrap();
     let mut waiting = Vec::new();
     for number in 0..LIMITS.waiting {
@@ -242,7 +242,7 @@ async fn a_turn_counts_for_a_minute_at_most_and_the_numbers_of_callers_are_bound
 
 #[tokio::test]
 async fn a_caller_has_two_turns_at_once_and_others_do_not_wait_for_it() {
-    let turns = turns(PROVIDER);
+    let turns = new_turns(PROVIDER);
     let _first = turns.take(stranger(1)).await.unwrap();
     let second = turns.take(stranger(1)).await.unwrap();
     let mut third = wait(&turns, stranger(1)).await;
@@ -253,7 +253,7 @@ async fn a_caller_has_two_turns_at_once_and_others_do_not_wait_for_it() {
 
 #[tokio::test]
 async fn strangers_at_many_addresses_leave_turns_to_known_browsers() {
-    let turns = turns(PROVIDER);
+    let turns = new_turns(PROVIDER);
     let mut held = Vec::new();
     for number in 0..6 {
         held.push(turns.take(stranger(number)).await.unwrap());
@@ -274,7 +274,7 @@ async fn strangers_at_many_addresses_leave_turns_to_known_browsers() {
 
 #[tokio::test]
 async fn a_client_that_leaves_takes_no_turn_with_it() {
-    let turns = turns(LIMITS);
+    let turns = new_turns(LIMITS);
     let turn = turns.take(stranger(1)).await.unwrap();
     let before = wait(&turns, stranger(2)).await;
     let called = wait(&turns, stranger(3)).await;
@@ -290,7 +290,7 @@ async fn a_client_that_leaves_takes_no_turn_with_it() {
 
 #[tokio::test]
 async fn a_request_that_waits_for_too_long_leaves_nothing() {
-    let turns = turns(TurnLimits {
+    let turns = new_turns(TurnLimits {
         wait: Duration::from_millis(1),
         ..LIMITS
     });

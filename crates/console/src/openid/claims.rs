@@ -105,11 +105,11 @@ impl Claims {
 
     /// Checks that the token is for this client. Several audiences need `azp`, and it must be this client.
     fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
-        let audiences = audiences(&self.aud);
-        check_audiences(audiences, client_id)?;
+        let token_audiences = audiences(&self.aud);
+        check_audiences(token_audiences, client_id)?;
         let is_for_another = match &self.azp {
             Some(azp) => azp != client_id,
-            None => audiences.len() > 1,
+            None => token_audiences.len() > 1,
         };
         if is_for_another {
             return invalid("the token was made for another client (azp)");

@@ -167,7 +167,7 @@ impl Fetcher {
         request: request::Builder,
         request_body: String,
     ) -> Result<Content, Failure> {
-        let addresses = self.addresses(url).await?;
+        let host_addresses = self.addresses(url).await?;
         let tls = match url.scheme() {
             "https" => Some(self.tls.as_ref().ok_or_else(|| {
                 Failure::Unreachable("the system has no trusted certificates".to_owned())
@@ -184,7 +184,7 @@ impl Fetcher {
 
         let unreachable =
             |error: RequestError| Failure::Unreachable(format!("{url}: {}", chain(&error)));
-        let mut connection = Connection::open(url, tls, &addresses[..])
+        let mut connection = Connection::open(url, tls, &host_addresses[..])
             .await
             .map_err(unreachable)?;
         let limits = BodyLimits {

@@ -119,12 +119,12 @@ impl IdToken {
             .map(|rule| rule.role)
             .max();
 
-        let mut names = names(&all_claims);
+        let mut known_names = names(&all_claims);
         let addresses = all_claims
             .iter()
             .filter_map(|claims| text_claim(claims, "email"));
-        names.extend(addresses);
-        names.push(self.identity.subject.clone());
+        known_names.extend(addresses);
+        known_names.push(self.identity.subject.clone());
 
         let token_names = list_names(&self.claims);
         let claim_names = match userinfo {
@@ -137,7 +137,7 @@ impl IdToken {
         Person {
             identity: self.identity,
             role,
-            names,
+            names: known_names,
             claim_names,
             proved_at: self.proved_at,
             session: self.session,

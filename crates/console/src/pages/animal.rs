@@ -27,7 +27,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         categories: &categories,
         fields: &fields,
     };
-    let holding_order = holding_order(desk, &pet).await?;
+    let open_order = holding_order(desk, &pet).await?;
     let earlier_order = if pet.status == PetStatus::Available && desk.may_write() {
         newest_order(desk, &pet).await?
     } else {
@@ -36,7 +36,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let history = history::show(desk, &pet).await?;
 
     let content = html! {
-        (top(desk, &pet, schema, holding_order.as_ref(), errors))
+        (top(desk, &pet, schema, open_order.as_ref(), errors))
         div.columns.wide {
             div.stack {
                 (long_texts(&pet, &fields))

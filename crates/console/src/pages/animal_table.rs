@@ -26,9 +26,9 @@ pub(super) fn animal_table(
 ) -> Markup {
     let mut drawings = Drawings::default();
     // Without places, the list has no column for them.
-    let place_label = place_label(schema.fields);
+    let label = place_label(schema.fields);
     let has_places = pets.iter().any(|pet| pet.place().is_some());
-    let place_heading = has_places.then_some(&*place_label);
+    let place_heading = has_places.then_some(&*label);
     let rows = html! {
         @for (index, pet) in pets.iter().enumerate() {
             @let animal = Animal::whole(pet, schema.fields);
@@ -47,7 +47,7 @@ pub(super) fn animal_table(
                 }
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
                 @if has_places {
-                    td data-label=(place_label) { small { bdi { (pet.place().unwrap_or("–")) } } }
+                    td data-label=(label) { small { bdi { (pet.place().unwrap_or("–")) } } }
                 }
                 td data-label=(texts().stay) { small { (stay(desk, pet, schema.fields)) } }
             }

@@ -52,7 +52,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         categories: &categories,
         fields: &fields,
     };
-    let results = results(desk, form, &filters, &list_page, schema, errors).await?;
+    let result_list = results(desk, form, &filters, &list_page, schema, errors).await?;
     let count_text = wording::animal_count(list_page.count, pets.len(), MAX_COUNT);
     let content = html! {
         (page_head(desk))
@@ -64,7 +64,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                 p.notice.flash role="status" { (texts().too_many_to_sort(MAX_SORTED)) }
             }
             @if !pets.is_empty() { p.muted { (count_text) (sort_links(&filters)) } }
-            (results)
+            (result_list)
             @if !pets.is_empty() {
                 p.no-print { a href=(filters.export_path()) { (texts().export) } }
             }

@@ -30,7 +30,7 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
     let can_be_added = wrong_count == 0 && !has_column_errors && line_count > 0;
     let asks_about_columns = has_unknown_columns(pet_table);
     let line_problems = LineProblems::new(&pet_table.lines);
-    let preview_form = preview_form(preview, errors, is_wrong);
+    let form_markup = preview_form(preview, errors, is_wrong);
 
     let content = html! {
         h1 { (texts().preview) }
@@ -48,11 +48,11 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
         }
         (headings_offer(form, pet_table))
         div.columns {
-            @if asks_about_columns { (preview_form) }
+            @if asks_about_columns { (form_markup) }
             @if can_be_added { (add_form(desk, form, pet_table)) }
         }
         div.scrolls tabindex="0" { (table(desk, pet_table, preview.schema, &line_problems)) }
-        @if !asks_about_columns { (preview_form) }
+        @if !asks_about_columns { (form_markup) }
     };
     Page::new(texts().preview, content).with_error_status_if(is_wrong)
 }

@@ -116,9 +116,9 @@ impl Stream {
     /// Waits for a change, or until a comment is due; `None` at the end of the service. Waits for nothing if the page shows
     /// another day than the present one.
     async fn wait_for_part(&mut self) -> Option<Bytes> {
-        let today = self.today().await?;
-        if today != self.shown_day {
-            self.shown_day = today;
+        let current_day = self.today().await?;
+        if current_day != self.shown_day {
+            self.shown_day = current_day;
             self.has_just_sent = true;
             return Some(event(None));
         }

@@ -278,12 +278,12 @@ fn page_of(changes: &[Change]) -> String {
     let (Some(pet), 1) = (pets.first(), pets.len()) else {
         return "/animals".to_owned();
     };
-    let main_change = main_change(changes);
-    let order = main_change.and_then(|change| change.after.as_ref()?.order());
+    let named_change = main_change(changes);
+    let order = named_change.and_then(|change| change.after.as_ref()?.order());
     if let Some(order) = order {
         return format!("/orders/{}", order.id);
     }
-    let is_about_photos = main_change
+    let is_about_photos = named_change
         .and_then(pets_of)
         .is_some_and(|(before, after)| before.photos != after.photos);
     if is_about_photos {

@@ -93,9 +93,9 @@ pub(super) fn new_order_forms(
     } else {
         Act::Reserve
     };
-    let offer_form = offer_form(pet, fields);
+    let initial_form = offer_form(pet, fields);
     let is_submitted = submitted_form.all("price").next().is_some();
-    let merged_form = MergedForm::new(submitted_form, &offer_form).form;
+    let merged_form = MergedForm::new(submitted_form, &initial_form).form;
     let path = format!("/animals/{}/order", pet.id.get());
 
     let no_errors = Errors::default();
@@ -105,11 +105,11 @@ pub(super) fn new_order_forms(
         order_forms.push(NewOrderForm {
             act,
             path: &path,
-            offer_form: &offer_form,
+            offer_form: &initial_form,
             form: if is_submitted {
                 &merged_form
             } else {
-                &offer_form
+                &initial_form
             },
             // The messages link to the inputs of the form that was submitted, so only these have the plain ids.
             errors: if is_submitted_act { errors } else { &no_errors },

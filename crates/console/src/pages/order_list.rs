@@ -184,7 +184,7 @@ fn empty_list(desk: &Desk<'_>, search_text: &str, is_cut: bool) -> Markup {
 
 /// Renders the orders of a list, their sums, and the links to other pages.
 fn list_content(desk: &Desk<'_>, fields: &FieldSet, search_text: &str, list: &OrderList) -> Markup {
-    let sums = sums(desk, &list.rows);
+    let sums_text = sums(desk, &list.rows);
     html! {
         @if !search_text.is_empty() {
             p.muted {
@@ -194,7 +194,7 @@ fn list_content(desk: &Desk<'_>, fields: &FieldSet, search_text: &str, list: &Or
         } @else if list.is_cut {
             p.muted { (texts().only_first) }
         }
-        @if !sums.is_empty() { p.muted { (texts().shown_here) " " (sums) } }
+        @if !sums_text.is_empty() { p.muted { (texts().shown_here) " " (sums_text) } }
         (table(desk, fields, &list.rows))
         (page_links(list.first_link.as_deref(), list.next_link.as_deref()))
     }

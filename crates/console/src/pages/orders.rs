@@ -156,17 +156,17 @@ async fn act_on_order(
     let merged = MergedForm::new(&desk.visit.form, &current_form);
     let mut errors = Errors::default();
     let mut patch = parse_patch(desk, &merged.form, &current_form, &mut errors);
-    let further_commands = further_commands(order.id, patch.price.clone(), &mut errors);
+    let end_commands = further_commands(order.id, patch.price.clone(), &mut errors);
     if !errors.is_empty() {
         return show(desk, &errors).await;
     }
-    if matches!(further_commands[..], [Command::CompleteOrder { .. }]) {
+    if matches!(end_commands[..], [Command::CompleteOrder { .. }]) {
         // The sale changes the price.
         patch.price = Patch::Keep;
     }
 
     // A sale or another end ends with what was shown, so each change by others matters to it.
-    let reported = if further_commands.is_empty() {
+    let reported = if end_commands.is_empty() {
         ReportedChanges::Conflicts
     } else {
         ReportedChanges::All
@@ -179,7 +179,7 @@ async fn act_on_order(
         patch,
         preconditions: merged.preconditions(!outdated.is_empty()),
     }];
-    commands.extend(further_commands);
+    commands.extend(end_commands);
 
     match desk.execute(commands).await? {
         Ok(flash) => {

@@ -25,8 +25,8 @@ async fn missing_fields(
 
 /// Shows the fields of the store, and offers the missing ones.
 pub(super) async fn list_fields(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let offer = offer(desk).await?;
-    fields::list(desk, &Errors::default(), &offer).await
+    let offer_card = offer(desk).await?;
+    fields::list(desk, &Errors::default(), &offer_card).await
 }
 
 /// Shows a form that adds the missing fields, if there are any.

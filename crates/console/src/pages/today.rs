@@ -43,15 +43,15 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     } else {
         Some(sections(desk, inventory.as_ref()).await?)
     };
-    let webhook_notice = webhook_notice(desk).await?;
-    let shared_values = shared_values(desk).await?;
+    let notice_section = webhook_notice(desk).await?;
+    let shared_value_section = shared_values(desk).await?;
     let steps = first_steps::remaining_steps(desk, is_empty).await?;
     let content = html! {
         h1 { (texts().today) }
         (clock_notice(desk))
         (backup_notice(desk, animal_count.unwrap_or_default()))
-        (webhook_notice)
-        (shared_values)
+        (notice_section)
+        (shared_value_section)
         form.card method="get" action="/animals" role="search" {
             label for="q" { (texts().find_label) }
             div.row {
@@ -74,14 +74,14 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Renders the sections with reservations, sales, animals that lack something, and the numbers of animals.
 async fn sections(desk: &Desk<'_>, inventory: Option<&Inventory>) -> Result<Markup, ApiError> {
     let fields = desk.store().fields().await?;
-    let reservations = reservations(desk, &fields).await?;
-    let sales = sales(desk).await?;
-    let incomplete_pets = incomplete_pets(desk, &fields).await?;
+    let reservation_section = reservations(desk, &fields).await?;
+    let sale_section = sales(desk).await?;
+    let incomplete_section = incomplete_pets(desk, &fields).await?;
     Ok(html! {
         div #now.stack data-live {
-            (reservations)
-            (sales)
-            (incomplete_pets)
+            (reservation_section)
+            (sale_section)
+            (incomplete_section)
             section aria-label=(texts().numbers) { (counts(inventory)) }
         }
     })

@@ -181,12 +181,12 @@ pub(super) async fn incomplete_pets(
 
     let mut entries = Vec::new();
     for pet in &newest {
-        let missing_parts = missing_parts(desk, fields, pet);
-        if !missing_parts.is_empty() {
+        let labels = missing_parts(desk, fields, pet);
+        if !labels.is_empty() {
             entries.push(SectionEntry {
                 path: format!("/animals/{}", pet.id),
                 name: pet.name.as_str().to_owned(),
-                detail: missing_parts.join(", "),
+                detail: labels.join(", "),
             });
         }
     }

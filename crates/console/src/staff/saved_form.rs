@@ -67,14 +67,14 @@ pub(crate) async fn page(
     path: &str,
     form: &Form,
 ) -> Result<Response, ApiError> {
-    let description = description(visit, member, path, form).await?;
+    let form_description = description(visit, member, path, form).await?;
     let owner = match desk::owner_of(form) {
         Some(owner) if owner != member.id => owner,
         _ => {
             let button = html! { button.main { (texts().send_kept) } };
             let content = html! {
                 p { (texts().send_kept_hint) }
-                (description)
+                (form_description)
                 (send_form(path, form, &button))
             };
             let title = texts().continue_label;
@@ -93,7 +93,7 @@ pub(crate) async fn page(
     let own_form = desk::given_to(form, member.id);
     let content = html! {
         p { (texts().form_of(owner_name, member_name)) }
-        (description)
+        (form_description)
         (send_form(path, &own_form, &button))
     };
     let title = texts().form_of_another;

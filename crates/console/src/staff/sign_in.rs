@@ -134,14 +134,14 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     };
     let store = &visit.console.app.store;
     let member = store.find_staff(StaffKey::Name(name_key.clone())).await?;
-    let known_member = known_member(visit, member.as_ref());
-    let sender = match known_member {
+    let known_id = known_member(visit, member.as_ref());
+    let sender = match known_id {
         Some(_) => Sender::KnownMember,
         None => Sender::Stranger,
     };
     // This comes before the count of attempts, because an attempt without a slot is not counted.
     let slot = visit.console.passwords.enter(sender)?;
-    if let Err(error) = visit.guess(&name_key, known_member) {
+    if let Err(error) = visit.guess(&name_key, known_id) {
         return Err(SignInFailure::Rejected {
             message: error.message().to_owned(),
             status: StatusCode::TOO_MANY_REQUESTS,
@@ -241,8 +241,8 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         return Ok(page.render(visit));
     };
     let ask_again = |message: &str| code_page(visit, &destination, &member, Some(message));
-    let known_member = known_member(visit, Some(&member));
-    if let Err(error) = visit.guess(&member.name.key(), known_member) {
+    let known_id = known_member(visit, Some(&member));
+    if let Err(error) = visit.guess(&member.name.key(), known_id) {
         return Ok(ask_again(error.message()));
     }
     let Some(second_factor) = check_code(visit, &member)? else {

@@ -157,15 +157,15 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
         is_first: !has_name,
         ..Input::default()
     };
-    let mut password = password("password", texts().password);
-    password.is_first = has_name;
+    let mut password_input = password("password", texts().password);
+    password_input.is_first = has_name;
     let can_have_passkey = candidate
         .member
         .is_none_or(|member| !member.passkeys.is_empty());
     html! {
         form.fields.card method="post" action="/sign-in" {
             (name.show())
-            (password.show())
+            (password_input.show())
             (destination.hidden_fields())
             div.buttons { button.main { (texts().sign_in) } }
             @if can_have_passkey { (passkey_button::sign_in_button(visit, candidate.member)) }

@@ -95,7 +95,7 @@ impl Currency {
     /// assert_eq!(euro.round("249"), "249.00");
     /// ```
     pub fn round(&self, price: &str) -> String {
-        let decimals = self.decimals();
+        let decimal_count = self.decimals();
         let (minus, amount) = match price.strip_prefix('-') {
             Some(amount) => ("-", amount),
             None => ("", price),
@@ -108,20 +108,20 @@ impl Currency {
             fraction
                 .chars()
                 .chain(std::iter::repeat('0'))
-                .take(decimals),
+                .take(decimal_count),
         );
         let Ok(units) = unit_digits.parse::<u128>() else {
             return price.to_owned();
         };
         let is_rounded_up = fraction
             .as_bytes()
-            .get(decimals)
+            .get(decimal_count)
             .is_some_and(|digit| *digit >= b'5');
         let rounded_units = units + u128::from(is_rounded_up);
 
-        let digits = format!("{rounded_units:0>width$}", width = decimals + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - decimals);
-        let point = if decimals == 0 { "" } else { "." };
+        let digits = format!("{rounded_units:0>width$}", width = decimal_count + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - decimal_count);
+        let point = if decimal_count == 0 { "" } else { "." };
         format!("{minus}{whole}{point}{fraction}")
     }
 }

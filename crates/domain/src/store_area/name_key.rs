@@ -88,9 +88,9 @@ pub fn name_keys(name: &str) -> Vec<String> {
 
 /// Returns the keys by which a word finds a value: as [`name_keys`], without the key of other characters.
 pub fn value_keys(value: &str) -> Vec<String> {
-    let mut keys = keys(value, MAX_VALUE_WORDS);
-    keys.retain(|key| key.starts_with(char::is_alphanumeric));
-    keys
+    let mut value_keys = keys(value, MAX_VALUE_WORDS);
+    value_keys.retain(|key| key.starts_with(char::is_alphanumeric));
+    value_keys
 }
 
 /// Returns the keys of a text: in each spelling, at most `max_words` keys for its words, and a key for the signs at its

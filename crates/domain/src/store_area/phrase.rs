@@ -109,9 +109,9 @@ impl Phrase {
             .filter(|field| field.is_public || !self.is_public)
             .collect();
 
-        let mut words = self.words();
+        let mut phrase_words = self.words();
         for field in &searched_fields {
-            add_labelled_choices(&mut words, field);
+            add_labelled_choices(&mut phrase_words, field);
         }
 
         let word_fields = searched_fields
@@ -120,7 +120,7 @@ impl Phrase {
             .map(|field| field.name.as_str().to_owned())
             .collect();
         PhraseMeaning {
-            words,
+            words: phrase_words,
             unique: self.unique_values(&searched_fields),
             word_fields,
         }
@@ -129,15 +129,15 @@ impl Phrase {
     /// Returns the different words, or the whole text as one word if it has no letters and digits.
     fn words(&self) -> Vec<PhraseWord> {
         let mut words: Vec<PhraseWord> = Vec::new();
-        let mut texts = self.texts().enumerate();
-        while let Some((position, first_text)) = texts.next() {
+        let mut numbered_texts = self.texts().enumerate();
+        while let Some((position, first_text)) = numbered_texts.next() {
             let everyday_word = self
                 .everyday_words
                 .iter()
                 .find(|word| word.first_word == position);
             let mut text = first_text.to_owned();
             let further_count = everyday_word.map_or(0, |word| word.word_count.saturating_sub(1));
-            for (_, further_text) in texts.by_ref().take(further_count) {
+            for (_, further_text) in numbered_texts.by_ref().take(further_count) {
                 text.push_str(further_text);
             }
             let Some(mut word) = PhraseWord::new(&text) else {

@@ -135,16 +135,16 @@ impl PetRecord<'_> {
     /// Returns the category of the animal: as its cell says, or else the category of its species.
     fn read_category(self, problems: &mut InvalidRow) -> i64 {
         let categories = &self.options.categories;
-        let species = self.species();
-        let species_category = species
+        let species_text = self.species();
+        let species_category = species_text
             .as_deref()
-            .and_then(|species| categories.of_species(species));
+            .and_then(|species_text| categories.of_species(species_text));
         let Some(column) = self.columns.category else {
             let category = species_category.ok_or_else(|| {
-                let reason = match species {
-                    Some(species) => format!(
+                let reason = match species_text {
+                    Some(species_text) => format!(
                         "is {}, whose category is not certain; add a column category",
-                        quote_beginning(&species)
+                        quote_beginning(&species_text)
                     ),
                     None => "is missing or invalid, and decides the category".to_owned(),
                 };

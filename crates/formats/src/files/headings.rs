@@ -78,8 +78,8 @@ impl KnownHeadings {
     ///
     /// The store calls two columns so.
     pub fn find(&self, heading: &str) -> Result<Option<&str>, AmbiguousHeading> {
-        let position = self.position(heading)?;
-        Ok(position.map(|position| &*self.names[position]))
+        let heading_position = self.position(heading)?;
+        Ok(heading_position.map(|position| &*self.names[position]))
     }
 
     /// Whether a heading means something, certain or not.

@@ -84,14 +84,16 @@ impl Source {
 
     /// Returns the first lines, as many as a reader needs to know the format.
     pub(super) fn first_lines(&self) -> io::Result<String> {
-        let mut bytes = self.bytes(0, self.length.min(BEGINNING_BYTES))?;
-        let last_line_end = bytes.iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
+        let mut beginning = self.bytes(0, self.length.min(BEGINNING_BYTES))?;
+        let last_line_end = beginning
+            .iter()
+            .rposition(|byte| matches!(byte, b'\r' | b'\n'));
         if self.length > BEGINNING_BYTES
             && let Some(last_line_end) = last_line_end
         {
-            bytes.truncate(last_line_end);
+            beginning.truncate(last_line_end);
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(String::from_utf8_lossy(&beginning).into_owned())
     }
 
     /// Returns a reader from this position on. It fails with `RowTooLong` when `allowance` is used up;

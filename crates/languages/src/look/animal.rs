@@ -148,11 +148,11 @@ impl<'a> Animal<'a> {
 
     /// Returns its age on this day in words, such as `about 2 years` if its birth was estimated.
     pub fn age(&self, today: Date) -> Option<String> {
-        let age = age(self.born()?, today)?;
+        let age_text = age(self.born()?, today)?;
         if self.is_birth_estimated() {
-            Some(texts().about(&age))
+            Some(texts().about(&age_text))
         } else {
-            Some(age)
+            Some(age_text)
         }
     }
 

@@ -192,9 +192,9 @@ impl Room {
 
     /// Returns the classes of a photo: one for its shape, and those for the point around which it is cropped.
     fn class(&self, photo: &Photo, is_little: bool) -> Option<Cow<'static, str>> {
-        let shape = self.shape(photo, is_little);
-        let focus = focus(photo.focus);
-        match (shape, focus) {
+        let shape_class = self.shape(photo, is_little);
+        let focus_class = focus(photo.focus);
+        match (shape_class, focus_class) {
             (Some(shape), Some(focus)) => Some(Cow::Owned([shape, " ", &focus].concat())),
             (Some(shape), None) => Some(Cow::Borrowed(shape)),
             (None, focus) => focus.map(Cow::Owned),

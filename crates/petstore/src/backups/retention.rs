@@ -89,24 +89,24 @@ fn delete_unkept(
     copies: &Copies,
 ) -> io::Result<()> {
     let files = storage.list_files()?;
-    let kept_backups = kept_backups(files.backups.keys().copied(), now, retention, copies);
+    let backups_to_keep = kept_backups(files.backups.keys().copied(), now, retention, copies);
     for &backup in files.backups.keys() {
-        if !kept_backups.contains(&backup) {
+        if !backups_to_keep.contains(&backup) {
             storage.delete(&backup_name(backup))?;
         }
     }
 
     let former_lists: Vec<Timestamp> = files
         .photo_lists
-        .difference(&kept_backups)
+        .difference(&backups_to_keep)
         .copied()
         .collect();
     // A backup without its list may need every photo.
-    let has_all_lists = kept_backups.is_subset(&files.photo_lists);
+    let has_all_lists = backups_to_keep.is_subset(&files.photo_lists);
     if former_lists.is_empty() || !has_all_lists {
         return Ok(());
     }
-    delete_photos(storage, &former_lists, &kept_backups)
+    delete_photos(storage, &former_lists, &backups_to_keep)
 }
 
 /// Deletes the photos that only former backups needed, then the lists of the former backups. Deletes nothing while

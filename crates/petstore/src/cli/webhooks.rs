@@ -148,8 +148,8 @@ impl Command {
                 types,
                 description,
             } => {
-                let new_webhook = new_webhook(changer.registrar, &url, types, description)?;
-                changer.add(new_webhook).await
+                let webhook = new_webhook(changer.registrar, &url, types, description)?;
+                changer.add(webhook).await
             }
             Self::Remove(WebhookNumber { id }) => changer.change(id, WebhookCommand::Delete).await,
             Self::RotateSecret(WebhookNumber { id }) => {

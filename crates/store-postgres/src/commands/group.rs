@@ -213,8 +213,10 @@ impl Group {
                 rows.push(state::parameters(command, request));
             }
         }
-        let columns = columns(rows);
-        Ok(client.query(read_subjects, &parameters(&columns)).await?)
+        let parameter_columns = columns(rows);
+        Ok(client
+            .query(read_subjects, &parameters(&parameter_columns))
+            .await?)
     }
 
     /// Returns the state of the group, and the subjects of the commands of each request.

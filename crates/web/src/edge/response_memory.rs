@@ -141,13 +141,13 @@ mod tests {
     use super::*;
 
     /// A memory with so many KiB for clients with a key.
-    fn memory(known: usize) -> ResponseMemory {
+    fn new_memory(known: usize) -> ResponseMemory {
         ResponseMemory::new((known << 10) / 3 * 4 + 3)
     }
 
     #[test]
     fn large_responses_leave_a_quarter_of_the_memory_to_small_ones() {
-        let memory = memory(400);
+        let memory = new_memory(400);
         let large: Vec<Bytes> = (0..3)
             .map(|_| memory.hold(vec![1; 100 << 10]).unwrap())
             .collect();
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn copies_leave_half_of_the_memory_to_responses() {
-        let memory = memory(400);
+        let memory = new_memory(400);
         let copy = |_| memory.hold_copy(Reader::Known, vec![1; 40 << 10]);
         let copies: Vec<Bytes> = (0..9).map_while(copy).collect();
         assert_eq!(copies.len(), 5);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_reservation_counts_in_full_and_then_the_response_even_if_it_is_larger() {
-        let memory = memory(1);
+        let memory = new_memory(1);
         for length in [500, 1500] {
             let reservation = memory.reserve(600).unwrap();
             assert!(memory.reserve(600).is_err());

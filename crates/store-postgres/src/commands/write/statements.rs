@@ -36,7 +36,7 @@ impl Statements {
         let names = table.columns();
         let columns = names.join(", ");
         let values = format!("new.{}", names.join(", new."));
-        let assignments = assignments(&names);
+        let assignment_list = assignments(&names);
         let rows = rows_with_read_state(table);
         let is_unchanged = has_version_read(table);
         let holds_as_before = match table {
@@ -49,7 +49,7 @@ impl Statements {
         Self {
             insert: format!("INSERT INTO {table} ({columns}) SELECT {values} FROM {rows}"),
             update: format!(
-                "WITH written AS (UPDATE {table} SET {assignments} FROM {rows}
+                "WITH written AS (UPDATE {table} SET {assignment_list} FROM {rows}
                 WHERE {is_unchanged}{holds_as_before} RETURNING 1) {check}"
             ),
             take: format!(
