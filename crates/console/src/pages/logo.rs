@@ -10,7 +10,7 @@ use petstore_web::edge::{UnreadBody, multipart::Multipart};
 use sha2::{Digest, Sha256};
 
 use super::{
-    photo_uploads::{self, UploadProblem},
+    photo_uploads::{self, UploadError, UploadProblem},
     store::{self, LOGO},
 };
 use crate::{
@@ -45,12 +45,16 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     }
 
     let result = match form.picture {
-        Ok(picture) => store_logo(desk, picture).await?,
-        Err(message) => Err(message),
+        Ok(picture) => store_logo(desk, picture).await,
+        Err(message) => Err(UploadProblem::Picture(message).into()),
     };
     match result {
         Ok(change) => store::change_logo(desk, change).await,
-        Err(message) => store::show(desk, &Errors::for_field(LOGO, message)).await,
+        Err(UploadError::Problem(problem)) => {
+            let errors = Errors::for_field(LOGO, problem.into_message());
+            store::show(desk, &errors).await
+        }
+        Err(UploadError::Request(error)) => Err(error),
     }
 }
 
@@ -88,17 +92,12 @@ async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, Ap
     Ok(form)
 }
 
-/// Stores the files of a logo. An inner error is the message about an unsuitable picture.
-async fn store_logo(
-    desk: &Desk<'_>,
-    picture: Bytes,
-) -> Result<Result<ProfileChange, String>, ApiError> {
+/// Stores the files of a logo, and returns the change of the profile.
+async fn store_logo(desk: &Desk<'_>, picture: Bytes) -> Result<ProfileChange, UploadError> {
     let format = match Format::detect(&picture) {
         Some(format) if format != Format::Gif => format,
-        _ => return Ok(Err(texts().logo_invalid.to_owned())),
+        _ => return Err(UploadProblem::Picture(texts().logo_invalid.to_owned()).into()),
     };
-    let result = photo_uploads::of_stored(desk.app().photos.make_logo(picture, format).await)?;
-    Ok(result
-        .map(|logo| ProfileChange::Logo(Some(logo)))
-        .map_err(UploadProblem::into_message))
+    let logo = desk.app().photos.make_logo(picture, format).await?;
+    Ok(ProfileChange::Logo(Some(logo)))
 }

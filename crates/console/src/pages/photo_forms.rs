@@ -12,7 +12,7 @@ use petstore_formats::json;
 use super::{
     commands::NotDone,
     parts::missing_page,
-    photo_uploads::of_stored,
+    photo_uploads::{UploadError, UploadProblem},
     photos::{self, alt_input, look_input},
 };
 use crate::{
@@ -130,8 +130,13 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             commands.patch(photo.id, patch);
         }
     }
-    if let Err(problem) = add_pressed(desk, &pet, &button, &mut commands).await? {
-        return photos::show(desk, &Errors::from_text(&problem)).await;
+    match add_pressed(desk, &pet, &button, &mut commands).await {
+        Ok(()) => {}
+        Err(UploadError::Problem(problem)) => {
+            let errors = Errors::from_text(&problem.into_message());
+            return photos::show(desk, &errors).await;
+        }
+        Err(UploadError::Request(error)) => return Err(error),
     }
 
     if commands.commands.is_empty() {
@@ -159,15 +164,15 @@ fn ask_to_delete(desk: &Desk<'_>, pet: &StorePet, position: usize, photo: &Photo
     question.ask(desk, &photos::small_photo(photo, position, &name))
 }
 
-/// Adds the command of the pressed button. `Err` says why it is not possible.
+/// Adds the command of the pressed button.
 async fn add_pressed(
     desk: &Desk<'_>,
     pet: &StorePet,
     button: &PressedButton<'_>,
     commands: &mut PhotoCommands,
-) -> Result<Result<(), String>, ApiError> {
+) -> Result<(), UploadError> {
     let Some(id) = button.photo else {
-        return Ok(Ok(()));
+        return Ok(());
     };
     let present = button.photo_of(pet);
     let present_position = present.map_or(0, |(position, _)| position);
@@ -177,12 +182,10 @@ async fn add_pressed(
             let Some((_, photo)) = present else {
                 // After a second click, the photo is gone. The store refuses this command, or remembers the first click.
                 commands.patch(id, PhotoPatch::default());
-                return Ok(Ok(()));
+                return Ok(());
             };
-            match turn(desk, photo, button.verb == "right").await? {
-                Ok(turned) => commands.replace(id, turned),
-                Err(problem) => return Ok(Err(problem)),
-            }
+            let turned_photo = turn(desk, photo, button.verb == "right").await?;
+            commands.replace(id, turned_photo);
         }
         _ => {
             let position = button.new_position(&desk.visit.form, present_position);
@@ -195,7 +198,7 @@ async fn add_pressed(
             }
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Returns messages about the inputs that somebody else has changed meanwhile.
@@ -263,20 +266,15 @@ fn pressed_part(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u1
     u16::try_from(hundredths * 100).ok()
 }
 
-/// Returns the photo turned by a right angle, or why it is not turned.
-async fn turn(
-    desk: &Desk<'_>,
-    photo: &Photo,
-    to_right: bool,
-) -> Result<Result<NewPhoto, String>, ApiError> {
-    let turned = match of_stored(desk.app().photos.turn(photo.id, to_right).await)? {
-        Ok(Some(turned)) => turned,
-        Ok(None) => return Ok(Err(texts().photo_file_missing.to_owned())),
-        Err(problem) => return Ok(Err(problem.into_message())),
+/// Returns the photo turned by a right angle.
+async fn turn(desk: &Desk<'_>, photo: &Photo, to_right: bool) -> Result<NewPhoto, UploadError> {
+    let Some(turned) = desk.app().photos.turn(photo.id, to_right).await? else {
+        let message = texts().photo_file_missing.to_owned();
+        return Err(UploadProblem::Picture(message).into());
     };
     let focus = photo.focus.map(|focus| focus.rotate(to_right));
-    Ok(Ok(NewPhoto {
+    Ok(NewPhoto {
         focus,
         ..turned.into_photo(None)
-    }))
+    })
 }

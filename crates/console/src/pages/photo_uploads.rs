@@ -68,6 +68,26 @@ pub(super) enum UploadProblem {
     State(String),
 }
 
+/// The reason why there is no photo of a picture.
+pub(super) enum UploadError {
+    /// The picture is not added. The other pictures of the form can still be added.
+    Problem(UploadProblem),
+    /// The request fails.
+    Request(ApiError),
+}
+
+impl From<UploadProblem> for UploadError {
+    fn from(problem: UploadProblem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<ApiError> for UploadError {
+    fn from(error: ApiError) -> Self {
+        Self::Request(error)
+    }
+}
+
 impl UploadProblem {
     /// Returns the message for people.
     pub(super) fn into_message(self) -> String {
@@ -91,11 +111,18 @@ impl Uploads {
         self.added_count as usize + self.failed.len()
     }
 
-    fn add_result(&mut self, file: String, result: Result<(), UploadProblem>) {
+    /// Notes whether a picture was added. Fails if the request fails.
+    fn add_result(
+        &mut self,
+        file: String,
+        result: Result<(), UploadError>,
+    ) -> Result<(), ApiError> {
         match result {
             Ok(()) => self.added_count += 1,
-            Err(problem) => self.failed.push(FailedUpload { file, problem }),
+            Err(UploadError::Problem(problem)) => self.failed.push(FailedUpload { file, problem }),
+            Err(UploadError::Request(error)) => return Err(error),
         }
+        Ok(())
     }
 }
 
@@ -137,12 +164,12 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
             }
             // A form without a choice has an empty file.
             (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
-                let result = add_picture(desk, pet.as_ref(), &mut uploads, content).await?;
-                uploads.add_result(file, result);
+                let result = add_picture(desk, pet.as_ref(), &mut uploads, content).await;
+                uploads.add_result(file, result)?;
             }
             (Some(file), None) => {
                 let problem = UploadProblem::Picture(texts().picture_too_large.to_owned());
-                uploads.add_result(file, Err(problem));
+                uploads.add_result(file, Err(problem.into()))?;
             }
             _ => {}
         }
@@ -156,24 +183,20 @@ fn is_of_another_member(desk: &Desk<'_>, key: &str) -> bool {
     owner.is_some_and(|owner| owner != desk.session.member.id)
 }
 
-/// Adds a picture to the animal, or lets it wait for the one that is being added. `Err` says why it is not added.
+/// Adds a picture to the animal, or lets it wait for the animal that is being added.
 async fn add_picture(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
     uploads: &mut Uploads,
     picture: Bytes,
-) -> Result<Result<(), UploadProblem>, ApiError> {
+) -> Result<(), UploadError> {
     if let Some(pet) = pet {
         return add_to_pet(desk, pet.id, &uploads.key, uploads.next_number(), picture).await;
     }
-    match store_picture(desk, picture).await? {
-        Ok(stored) => {
-            let token = waiting_photos::waiting_photo_token(desk, stored);
-            uploads.waiting.push(photos::waiting_photo(&token));
-            Ok(Ok(()))
-        }
-        Err(problem) => Ok(Err(problem)),
-    }
+    let stored = store_picture(desk, picture).await?;
+    let token = waiting_photos::waiting_photo_token(desk, stored);
+    uploads.waiting.push(photos::waiting_photo(&token));
+    Ok(())
 }
 
 /// Shows what became of the pictures.
@@ -219,20 +242,16 @@ async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiErro
     photos::show(desk, errors).await
 }
 
-/// Adds the picture with this number in its form to an animal. A repetition of the same form adds it once. `Err` says
-/// why it is not added.
+/// Adds the picture with this number in its form to an animal. A repetition of the same form adds it once.
 async fn add_to_pet(
     desk: &Desk<'_>,
     id: PetId,
     key: &str,
     number: usize,
     picture: Bytes,
-) -> Result<Result<(), UploadProblem>, ApiError> {
+) -> Result<(), UploadError> {
     let digest = Sha256::digest(&picture);
-    let stored = match store_picture(desk, picture).await? {
-        Ok(stored) => stored,
-        Err(problem) => return Ok(Err(problem)),
-    };
+    let stored = store_picture(desk, picture).await?;
     // A form without a key has its effect each time.
     let identity = if key.is_empty() {
         None
@@ -242,18 +261,15 @@ async fn add_to_pet(
     let photo = stored.into_photo(None);
     let command = Command::AddPhoto { id, photo };
     match desk.execute_once(vec![command], identity).await? {
-        Ok(_) => Ok(Ok(())),
-        Err(not_done) => Ok(Err(UploadProblem::State(not_done.why))),
+        Ok(_) => Ok(()),
+        Err(not_done) => Err(UploadProblem::State(not_done.why).into()),
     }
 }
 
-/// Makes a photo of a picture, and stores its files. `Err` says why there is none.
-async fn store_picture(
-    desk: &Desk<'_>,
-    picture: Bytes,
-) -> Result<Result<StoredPhoto, UploadProblem>, ApiError> {
+/// Makes a photo of a picture, and stores its files.
+async fn store_picture(desk: &Desk<'_>, picture: Bytes) -> Result<StoredPhoto, UploadError> {
     if let Some(format) = Format::detect(&picture) {
-        return of_stored(desk.app().photos.add(picture, format).await);
+        return Ok(desk.app().photos.add(picture, format).await?);
     }
     // `ftyp` and the name of the format, after a length of four bytes.
     let is_heic = matches!(
@@ -265,23 +281,22 @@ async fn store_picture(
     } else {
         texts().no_picture
     };
-    Ok(Err(UploadProblem::Picture(problem.to_owned())))
+    Err(UploadProblem::Picture(problem.to_owned()).into())
 }
 
-/// Returns what was made of a picture, or what is wrong with the picture, for people.
-pub(super) fn of_stored<T>(
-    stored: Result<T, PhotoError>,
-) -> Result<Result<T, UploadProblem>, ApiError> {
-    match stored {
-        Ok(stored) => Ok(Ok(stored)),
-        Err(PhotoError::Invalid(problem)) => {
-            let message = texts().picture_problem(problem);
-            Ok(Err(UploadProblem::Picture(message)))
+/// The problems of a picture, in words for people.
+impl From<PhotoError> for UploadError {
+    fn from(error: PhotoError) -> Self {
+        match error {
+            PhotoError::Invalid(problem) => {
+                let message = texts().picture_problem(problem);
+                Self::Problem(UploadProblem::Picture(message))
+            }
+            PhotoError::Busy => {
+                let message = texts().too_many_pictures.to_owned();
+                Self::Problem(UploadProblem::State(message))
+            }
+            error => Self::Request(error.into()),
         }
-        Err(PhotoError::Busy) => {
-            let message = texts().too_many_pictures.to_owned();
-            Ok(Err(UploadProblem::State(message)))
-        }
-        Err(error) => Err(error.into()),
     }
 }

@@ -154,13 +154,11 @@ impl Exporter {
     /// Sends the remaining spans. Spans that the collector does not accept in time are dropped.
     pub async fn finish(&mut self) -> Result<(), SpansDropped> {
         self.queue.close();
-        match time::timeout(FLUSH_TIMEOUT, self.send_all()).await {
-            Ok(result) => result,
-            Err(_) => {
-                let unsent_count = self.batch.len() + self.queue.len();
-                Err(SpansDropped::Unsent(unsent_count))
-            }
+        if let Ok(result) = time::timeout(FLUSH_TIMEOUT, self.send_all()).await {
+            return result;
         }
+        let unsent_count = self.batch.len() + self.queue.len();
+        Err(SpansDropped::Unsent(unsent_count))
     }
 
     /// Sends batches until the queue is empty. Returns the first failure, but sends the batches after it, too.
