@@ -307,7 +307,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Bleibt sie leer, gilt die Kategorie der Tierart.",
     species_or_category: "Wählen Sie eine Tierart oder eine Kategorie.",
     or_about: "Oder ungefähres Alter",
-    about_hint: "Z.\u{a0}B. 2 Jahre oder 8 Monate; eine Zahl allein gilt als Jahre. Das Geburtsdatum wird von heute aus zurückgerechnet.",
+    about_hint: "Z.\u{a0}B. 2 Jahre oder 8 Monate; eine Zahl allein gilt als Jahre.",
     ages_typed: [
         "j jhr jahr jahre jahren",
         "m mon monat monate monaten",

@@ -295,7 +295,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "If this is empty, the category of the species is used.",
     species_or_category: "Choose a species or a category.",
     or_about: "Or approximate age",
-    about_hint: "Such as 2 years or 8 months; a number without a unit means years. The date of birth is worked out from today.",
+    about_hint: "Such as 2 years or 8 months; a number without a unit means years.",
     ages_typed: [
         "y yr yrs year years",
         "m mo mos mth mths month months",

@@ -302,7 +302,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si se deja vacía, se toma la categoría de la especie.",
     species_or_category: "Elija una especie o una categoría.",
     or_about: "O edad aproximada",
-    about_hint: "Por ejemplo, 2 años u 8 meses; un número solo cuenta como años. La fecha de nacimiento se calcula a partir de hoy.",
+    about_hint: "Por ejemplo, 2 años u 8 meses; un número solo cuenta como años.",
     ages_typed: ["a año años", "m mes meses", "s sem semana semanas"],
     age_invalid: "Escriba la edad en años, como 2, o bien 8 meses o 10 semanas.",
     born_or_age: "Escriba la fecha de nacimiento o la edad, y deje la otra vacía.",

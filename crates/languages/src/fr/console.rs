@@ -303,7 +303,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Par exemple 2 ans ou 8 mois\u{a0}; un nombre seul compte en années. La date de naissance est calculée à partir d’aujourd’hui.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{a0}; un nombre seul compte en années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
