@@ -138,6 +138,7 @@ texts! {
     /// The heading of the page of one note.
     note_on(animal: &str) -> String;
     note_corrected;
+    note_corrected_by(name: &str) -> String;
     note_missing;
     no_note;
     not_your_note;
@@ -184,6 +185,8 @@ texts! {
     no_order_found;
     all;
     print;
+    /// The label of the line above the signatures.
+    place_and_date;
     signature;
     signature_of_store;
     /// The heading of the contract on the paper of an order, and the labels of the lines that the customer fills in.

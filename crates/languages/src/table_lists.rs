@@ -144,10 +144,10 @@ pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
     ),
     (
         "listed",
-        "listed,published,on website,show on website,\
-         auf website,auf der homepage,auf website zeigen,veröffentlicht,\
-         sur le site web,publié,en ligne,\
-         en la web,en la página web,publicado",
+        "listed,published,public,online,on website,show on website,\
+         auf website,auf der homepage,auf website zeigen,veröffentlicht,öffentlich,\
+         sur le site web,publié,visible sur le site,en ligne,\
+         en la web,en la página web,publicado,público,en línea",
     ),
     (
         "species",

@@ -195,7 +195,9 @@ fn headings() -> Vec<(String, &'static str)> {
             (texts.name, "name"),
             (texts.category, "category"),
             (texts.status_label, "status"),
+            (texts.website, "listed"),
             (texts.on_website, "listed"),
+            (texts.field_public, "listed"),
             (texts.price, "price"),
         ] {
             headings.push((letters_and_digits(label), name));

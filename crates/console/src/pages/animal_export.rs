@@ -85,6 +85,7 @@ fn headings(fields: &FieldSet) -> Vec<String> {
         texts().name,
         texts().category,
         texts().status_label,
+        texts().website,
         texts().order,
     ]
     .map(str::to_owned)
@@ -114,6 +115,7 @@ fn cells_of(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<S
         text_cell(Some(pet.name.as_str())),
         SheetCell::Text(markup::category(categories, pet.category_id)),
         text_cell(Some(status)),
+        yes_or_no_cell(pet.is_listed),
         SheetCell::Number(order_number),
     ];
     for field in fields.all() {
@@ -138,9 +140,17 @@ fn value_cell(field: &FieldDefinition, value: &FieldValue) -> SheetCell {
         FieldValue::Text(text) if field.is_unique => SheetCell::Text(in_groups(text)),
         FieldValue::Text(text) => text_cell(Some(field.display_text(text))),
         FieldValue::Integer(number) => SheetCell::Number(number.to_string()),
-        FieldValue::Boolean(true) => text_cell(Some(window_texts().yes)),
-        FieldValue::Boolean(false) => text_cell(Some(window_texts().no)),
+        FieldValue::Boolean(value) => yes_or_no_cell(*value),
     }
+}
+
+/// Returns the cell of a value that is true or false.
+fn yes_or_no_cell(value: bool) -> SheetCell {
+    text_cell(Some(if value {
+        window_texts().yes
+    } else {
+        window_texts().no
+    }))
 }
 
 /// Returns a unique value of many digits in groups of three, which is the same value for the store, and which a spreadsheet

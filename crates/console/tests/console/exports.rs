@@ -6,7 +6,10 @@ use petstore_domain::{
 };
 use petstore_testing::stores::act;
 
-use super::browser::{Browser, Page, Shop};
+use super::{
+    browser::{Browser, Page, Shop},
+    paste::{clerk, preview},
+};
 
 /// A store in Berlin with Luna, who is reserved, Rex, who is sold, and Zoe, a dog with a name like a formula.
 async fn berlin_shop() -> Shop {
@@ -113,6 +116,52 @@ async fn the_list_of_animals_is_exported_with_its_filters_its_order_and_all_valu
     assert!(position("Luna") < position("Rex"), "{sorted:?}");
     let found = rows(&export(&mut viewer, "/animals?q=luna").await, b',');
     assert_eq!(column(&found, "Name"), ["Luna"]);
+}
+
+#[tokio::test]
+async fn the_list_says_which_animals_are_not_on_the_website_and_pasted_lines_keep_it() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    for (name, listed) in [("Rex", "true"), ("Luna", "false")] {
+        let form = [
+            ("name", name),
+            ("category", "4"),
+            ("status", "available"),
+            ("listed", listed),
+        ];
+        clerk.post("/add", &form).await.expect(303);
+    }
+    for (language, heading, no) in [
+        ("en", "Website", "No"),
+        ("de", "Website", "Nein"),
+        ("fr", "Site web", "Non"),
+        ("es", "Sitio web", "No"),
+    ] {
+        let form = [("language", language)];
+        clerk.post("/account/language", &form).await.expect(303);
+        let separator = if language == "en" { b',' } else { b';' };
+        let list = export(&mut clerk, "/animals?status=all&sort=longest").await;
+        let table = rows(&list, separator);
+        let listings = column(&table, heading);
+        assert_eq!(listings[1], no, "{table:?}");
+        let lines = format!(
+            "Name\tCategory\t{heading}\nPasted Rex {language}\tDogs\t{}\nPasted Luna {language}\tDogs\t{}",
+            listings[0], listings[1]
+        );
+        let page = preview(&mut clerk, &lines).await.expect(200);
+        let form = page.form("/add/many");
+        let form: Vec<_> = form
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        clerk.post("/add/many", &form).await.expect(303);
+        let unlisted = clerk.get("/export/animals?listed=false").await;
+        let added = format!("Pasted Luna {language}");
+        assert!(unlisted.text.contains(&added), "{unlisted:?}");
+        let listed = clerk.get("/export/animals?listed=true").await;
+        let added = format!("Pasted Rex {language}");
+        assert!(listed.text.contains(&added), "{listed:?}");
+    }
 }
 
 #[tokio::test]

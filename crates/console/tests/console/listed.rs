@@ -198,6 +198,12 @@ async fn a_pasted_column_says_it_in_four_languages() {
         ("Sur le site", "Pas sur le site", "oui"),
         ("En el sitio web", "Fuera del sitio web", "sí"),
         ("listed", "FALSE", "TRUE"),
+        ("Website", "No", "Yes"),
+        ("Site web", "Non", "Oui"),
+        ("Sitio web", "No", "Sí"),
+        ("Public", "no", "yes"),
+        ("Online", "nein", "ja"),
+        ("Show on the website", "no", "yes"),
     ] {
         let shop = Shop::open().await;
         let mut clerk = clerk(&shop).await;

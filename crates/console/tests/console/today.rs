@@ -162,7 +162,8 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     shop.database().execute(old, []).unwrap();
     let page = clerk.get("/").await.expect(200);
     assert!(
-        page.text.contains("photo or microchip missing (1)</h2>"),
+        page.text
+            .contains("<h2>Added this week, photo or microchip missing (1)</h2>"),
         "{page:?}"
     );
     let chips = page.between("<ul class=\"chips\">", "</ul>");
