@@ -1,10 +1,13 @@
 //! The audit trail with the newest entries first, and the search for entries.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::{
-    NamedActor,
+    NamedActor, PetId,
     staff::StaffMember,
     store_area::{
         AuditEntry, AuditPosition, AuditQuery, AuditType, Category, FieldSet, JournalSubject,
@@ -14,6 +17,7 @@ use petstore_domain::{
 };
 
 use super::{
+    activity_search::list_entries,
     differences::show_differences,
     history,
     order_rows::{self, OrderRow},
@@ -75,13 +79,13 @@ async fn read(
     mut query: AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), ApiError> {
     for _ in 1..MAX_PARTS_FOR_PAGE {
-        let (entries, next) = desk.store().list_audit(&query).await?;
+        let (entries, next) = list_entries(desk, &query).await?;
         if !entries.is_empty() || next.is_none() {
             return Ok((entries, next));
         }
         query.after = next;
     }
-    Ok(desk.store().list_audit(&query).await?)
+    Ok(list_entries(desk, &query).await?)
 }
 
 /// The entries of the store that the entries of a page are about.
@@ -90,6 +94,8 @@ struct Subjects {
     fields: FieldSet,
     staff: Vec<StaffMember>,
     orders: Vec<OrderRow>,
+    /// The animals that have the notes of the entries.
+    pets_with_notes: BTreeMap<i64, StorePet>,
 }
 
 impl Subjects {
@@ -111,11 +117,19 @@ impl Subjects {
             categories: desk.load_categories(category_ids).await?,
             fields: desk.store().fields().await?,
             orders: order_rows::load_rows(desk, order_ids.into_iter()).await?,
+            pets_with_notes: load_pets_with_notes(desk, entries).await?,
         })
     }
 
-    /// Returns the animal of the order that is this subject.
-    fn pet_of_order(&self, subject: &JournalSubject) -> Option<&StorePet> {
+    /// Returns the animal of the order or note that an entry is about.
+    fn pet_of(&self, entry: &AuditEntry) -> Option<&StorePet> {
+        let AuditEntry::Change(change) = entry else {
+            return None;
+        };
+        let subject = &change.subject;
+        if subject.kind == SubjectKind::Note {
+            return self.pets_with_notes.get(&change.pet?);
+        }
         if subject.kind != SubjectKind::Order {
             return None;
         }
@@ -135,6 +149,25 @@ impl Subjects {
             .iter()
             .find(|member| subject.id == Some(member.id.0))
     }
+}
+
+/// Loads the animals of the notes that entries are about, by their numbers.
+async fn load_pets_with_notes(
+    desk: &Desk<'_>,
+    entries: &[AuditEntry],
+) -> Result<BTreeMap<i64, StorePet>, ApiError> {
+    let mut pets = BTreeMap::new();
+    for entry in entries {
+        if let AuditEntry::Change(change) = entry
+            && change.subject.kind == SubjectKind::Note
+            && let Some(id) = change.pet.and_then(PetId::new)
+            && !pets.contains_key(&id.get())
+            && let Some(pet) = desk.store().get_store_pet(id).await?
+        {
+            pets.insert(id.get(), pet);
+        }
+    }
+    Ok(pets)
 }
 
 /// Shows `GET /activity`.
@@ -263,7 +296,7 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup
                 td.first { (cells.action) }
                 td data-label=(texts().about) {
                     (subject_link(cells.subject, subjects, history::name(entry)))
-                    @if let Some(pet) = subjects.pet_of_order(cells.subject) {
+                    @if let Some(pet) = subjects.pet_of(entry) {
                         ", "
                         a href={ "/animals/" (pet.id) } {
                             (markup::name(pet.name.as_str(), SHORT_LENGTH))

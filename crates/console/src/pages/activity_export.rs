@@ -4,6 +4,7 @@ use petstore_domain::store_area::AuditEntry;
 
 use super::{
     activity::{EntryCells, parse_search},
+    activity_search::list_entries,
     spreadsheet::{SheetCell, Spreadsheet, text_cell, time_heading, time_text},
 };
 use crate::prelude::*;
@@ -19,7 +20,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let all_headings = [time_heading("time")].into_iter().chain(headings).collect();
     let mut sheet = Spreadsheet::new(all_headings)?;
     loop {
-        let (entries, next) = desk.store().list_audit(&query).await?;
+        let (entries, next) = list_entries(desk, &query).await?;
         for entry in &entries {
             sheet.write_row(cells_of(entry));
         }

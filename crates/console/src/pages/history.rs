@@ -89,7 +89,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
         changes.last().map(|change| change.at)
     };
     let notes = load_notes(desk, pet.id, start, before).await?;
-    let items = show_items(desk, pet, entries, notes).await?;
+    let items = show_items(desk, pet, entries, notes, &changes).await?;
     let oldest = changes.last().map(|change| change.seq.to_string());
     Ok(html! {
         (items)
@@ -102,12 +102,13 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     })
 }
 
-/// Shows these changes and notes, the newest first.
+/// Shows these changes and notes, the newest first. `changes` are all changes on the page, also those that notes show.
 async fn show_items(
     desk: &Desk<'_>,
     pet: &StorePet,
     entries: Vec<JournalEntry>,
     notes: Vec<PetNote>,
+    changes: &[JournalEntry],
 ) -> Result<Markup, StoreError> {
     let category_ids: BTreeSet<i64> = entries.iter().flat_map(categories_in).collect();
     let categories = desk.load_categories(category_ids).await?;
@@ -124,7 +125,7 @@ async fn show_items(
                 li {
                     @match item {
                         Item::Change(entry) => { (entry_markup(desk, pet, entry, schema)) }
-                        Item::Note(note) => { (notes::entry(desk, note)) }
+                        Item::Note(note) => { (notes::entry(desk, note, changes)) }
                     }
                 }
             }

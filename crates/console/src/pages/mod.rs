@@ -4,6 +4,7 @@
 
 mod activity;
 mod activity_export;
+mod activity_search;
 mod add_many;
 mod add_one;
 mod animal;

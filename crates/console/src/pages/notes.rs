@@ -2,7 +2,7 @@
 
 use petstore_domain::{
     PetId, Role,
-    store_area::{NoteEditor, PetNote},
+    store_area::{ChangeType, JournalEntry, NoteEditor, PetNote},
 };
 
 use crate::prelude::*;
@@ -26,20 +26,36 @@ pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Mar
     }
 }
 
-/// Shows a note in the history of its animal.
-pub(super) fn entry(desk: &Desk<'_>, note: &PetNote) -> Markup {
+/// Shows a note in the history of its animal. `changes` are changes of the animal, of which one can be the last correction of
+/// the note.
+pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
     html! {
         div { strong { (texts().note) } }
         div { (markup::lines(note.text.as_str())) }
         div.hint {
             (wording::actor(&note.author)) ", " (markup::time(note.created_at, desk.visit.now))
             @if note.version > 1 {
-                ", " (texts().note_corrected) " " (markup::time(note.updated_at, desk.visit.now))
+                ", " (correction_words(note, changes)) " " (markup::time(note.updated_at, desk.visit.now))
             }
             @if desk.may_write() && editor(desk).may_change(note) {
                 " · " a href={ "/animals/notes/" (note.id) } { (texts().correct_note) }
             }
         }
+    }
+}
+
+/// Returns the words for the last correction of a note. They name the person if it was not the author, as far as `changes` go.
+fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
+    let correction = changes.iter().find(|change| {
+        change.kind == ChangeType::NoteChanged
+            && change.subject.id == Some(note.id.get())
+            && change.version == Some(note.version)
+    });
+    match correction {
+        Some(change) if change.actor.actor != note.author.actor => {
+            texts().note_corrected_by(&wording::actor(&change.actor))
+        }
+        _ => texts().note_corrected.to_owned(),
     }
 }
 

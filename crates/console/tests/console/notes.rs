@@ -170,3 +170,82 @@ async fn older_pages_of_the_history_have_each_note_once() {
         assert_eq!(both.matches(&text).count(), 1, "{text}");
     }
 }
+
+/// Corrects the note 1 to a text.
+async fn correct(member: &mut Browser<'_>, text: &str) {
+    let path = "/animals/notes/1";
+    let page = member.get(path).await;
+    let sent = [("note-text", text)];
+    member.submit((&page, path), path, &sent).await.expect(303);
+}
+
+#[tokio::test]
+async fn a_correction_by_somebody_else_names_that_person() {
+    let shop = Shop::open().await;
+    shop.import(&["Rex"]).await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    write(&mut clerk, "Afraid of men").await;
+    correct(&mut manager, "Afraid of tall men").await;
+    let page = clerk.get("/animals/1").await;
+    assert!(page.text.contains(", corrected by Mo <time"), "{page:?}");
+    correct(&mut clerk, "Afraid of nobody").await;
+    let page = clerk.get("/animals/1").await;
+    assert!(page.text.contains(", corrected <time"), "{page:?}");
+}
+
+#[tokio::test]
+async fn the_activity_has_the_notes_of_an_animal_with_its_name() {
+    let shop = Shop::open().await;
+    shop.import(&["Rex", "Luna"]).await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    write(&mut manager, "Afraid of men").await;
+    correct(&mut manager, "Afraid of nobody").await;
+    let named = "Note 1, <a href=\"/animals/1\"><bdi>Rex</bdi></a></td>";
+    for (path, count) in [
+        ("/activity", 2),
+        ("/activity?animal=1", 2),
+        ("/activity?animal=1&type=note.changed", 1),
+        ("/activity?animal=1&type=pet.changed", 0),
+        ("/activity?animal=1&until=2020-01-01", 0),
+        ("/activity?animal=2", 0),
+    ] {
+        let page = manager.get(path).await.expect(200);
+        assert_eq!(page.text.matches(named).count(), count, "{path} {page:?}");
+    }
+    let export = manager.get("/activity/export?animal=1").await.expect(200);
+    assert_eq!(export.text.matches("note:1").count(), 2, "{export:?}");
+}
+
+#[tokio::test]
+async fn pages_of_the_activity_of_an_animal_have_each_note_and_each_change_once() {
+    let shop = Shop::open().await;
+    shop.import(&["Rex"]).await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    for number in 0..110 {
+        let (name, text) = (format!("Rex {number}"), format!("note {number}"));
+        let form = [("name", &*name), ("category", "1")];
+        manager.post("/animals/1/edit", &form).await.expect(303);
+        let form = [("note-text", &*text)];
+        manager.post("/animals/1/notes", &form).await.expect(303);
+    }
+    let mut path = "/activity?animal=1".to_owned();
+    let mut seen = String::new();
+    loop {
+        let page = manager.get(&path).await.expect(200);
+        seen.push_str(page.between("<tbody>", "</tbody>"));
+        let Some((_, rest)) = page.text.split_once("after=") else {
+            break;
+        };
+        let position = rest.split('"').next().unwrap();
+        path = format!("/activity?animal=1&after={position}");
+    }
+    for number in 0..110 {
+        let changed = format!("<ins><bdi>Rex {number}</bdi></ins>");
+        assert_eq!(seen.matches(&changed).count(), 1, "{changed} {seen}");
+        let note = format!(">Note {}<", number + 1);
+        let note_with_animal = format!(">Note {}, <a", number + 1);
+        let count = seen.matches(&note).count() + seen.matches(&note_with_animal).count();
+        assert_eq!(count, 1, "{note} {seen}");
+    }
+}
