@@ -19,6 +19,9 @@ use super::{
 /// The name of the input for the contact.
 const CONTACT: &str = "contact";
 
+/// The name of the input for the note.
+pub(super) const NOTE: &str = "note";
+
 /// The name of the input for the price.
 pub(super) const PRICE: &str = "price";
 
@@ -76,7 +79,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
         ..TEXT
     },
     OrderInput {
-        name: "note",
+        name: NOTE,
         label: |texts| texts.note,
         kind: "textarea",
         stored: |order| order.note.as_ref().map(Text::as_str),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     layout::Follows,
     merge::{self, MergedForm, ReportedChanges},
-    order_inputs::{self, ORDER_INPUTS},
+    order_inputs::{self, ORDER_INPUTS, OrderInput},
     prelude::*,
     reply::{FROM, TODAY},
 };
@@ -30,11 +30,11 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         Some(pet) => Some(animal_section(desk, pet).await?),
         None => None,
     };
-    let paper = contract::on_paper(desk, &order, pet.as_ref()).await?;
+    let contract = contract::load(desk, &order).await?;
     let title = texts().title_of_order(order.id.get());
     let content = html! {
         div.head {
-            h1 { (title) }
+            h1 { (contract::title(&order, contract.as_ref())) }
             (markup::order_badge(&order, desk.visit.now))
             button type="button" data-print { (texts().print) }
         }
@@ -49,7 +49,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (order_forms::show(desk, &order, pet.as_ref(), errors))
             }
         }
-        (paper)
+        (contract::on_paper(desk, contract.as_ref(), pet.as_ref()))
     };
     let page = Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(order.pet_id.get()))
@@ -93,8 +93,8 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
         dl {
             @for input in &ORDER_INPUTS {
                 @if let Some(text) = input.display_value(desk, order) {
-                    dt { (input.label_in(order.status)) }
-                    dd {
+                    dt class=[paper_class(input)] { (input.label_in(order.status)) }
+                    dd class=[paper_class(input)] {
                         (markup::text(&text, LONG_LENGTH))
                         @if input.label() == texts().contact { (call(&text)) }
                     }
@@ -109,6 +109,12 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
             (time_detail(desk, closed_label, order.closed_at))
         }
     }
+}
+
+/// Returns the class of a value of an order that the paper leaves out: the customer gets the paper, and the note is for the
+/// staff.
+fn paper_class(input: &OrderInput) -> Option<&'static str> {
+    (input.name == order_inputs::NOTE).then_some("no-print")
 }
 
 /// Renders a time of an order with its label, or nothing if there is none.

@@ -106,9 +106,17 @@ async fn a_private_story_is_not_on_the_card_for_the_kennel() {
 async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
     let shop = in_window().await;
     let mut clerk = luna(&shop).await;
-    let order = [("do", "sell"), ("contact", "Ann, 030 1"), ("price", "95")];
+    let order = [
+        ("do", "sell"),
+        ("contact", "Ann, 030 1"),
+        ("price", "95"),
+        ("note", "Pays late"),
+    ];
     clerk.post("/animals/1/order", &order).await.expect(303);
     let page = clerk.get("/orders/1").await.expect(200);
+    // The customer gets the paper, and not what the staff think.
+    let note = "<dt class=\"no-print\">Note</dt><dd class=\"no-print\"><bdi>Pays late</bdi></dd>";
+    assert!(page.text.contains(note), "{page:?}");
     for part in [
         "<bdi>Luna</bdi>",
         "<dt>Microchip</dt><dd><bdi>276 098</bdi></dd>",
@@ -257,6 +265,8 @@ async fn an_order_on_paper_has_the_contract_with_names_above_the_lines_for_signa
     let without = clerk.get("/orders/1").await.expect(200);
     assert!(!without.text.contains("print contract"), "{without:?}");
     assert!(without.text.contains("Signature of the customer"));
+    assert!(without.text.contains("<h1>Order 1</h1>"), "{without:?}");
+    assert!(without.text.contains("<p>Place and date: ____"));
 
     let settings = give_contract(&shop, "shelter").await;
     let hint = settings.between("id=\"store.contract-hint\">", "</div>");
@@ -269,12 +279,12 @@ async fn an_order_on_paper_has_the_contract_with_names_above_the_lines_for_signa
     let paragraphs = "<p><bdi>Paws &amp; {animal} entrusts Luna &lt;to&gt; the adopter.</bdi></p>\
         <p><bdi>Return Luna to Paws &amp; {animal}.</bdi></p>";
     assert!(contract.contains(paragraphs), "{contract}");
-    assert!(
-        contract.starts_with("<h2>Adoption contract</h2>"),
-        "{contract}"
-    );
-    for label in ["Name", "Address"] {
-        let line = format!("<p class=\"entry\">{label}: ____");
+    let title = "<h1><span class=\"no-print\">Order 1</span>\
+        <span class=\"print\">Adoption contract, order 1</span></h1>";
+    assert!(page.text.contains(title), "{page:?}");
+    // An address has two lines.
+    for label in ["Name: ", "Address: ", ""] {
+        let line = format!("<p class=\"entry\">{label}____");
         assert!(contract.contains(&line), "{line}: {contract}");
     }
     let after = page.text.split("print contract").nth(1).unwrap();
@@ -296,7 +306,7 @@ async fn a_shop_prints_a_sales_contract_and_an_unknown_word_in_braces_is_named()
     clerk.post("/animals/1/order", &sale).await.expect(303);
     give_contract(&shop, "shop").await;
     let page = clerk.get("/orders/1").await.expect(200);
-    assert!(page.text.contains("<h2>Sales contract</h2>"), "{page:?}");
+    assert!(page.text.contains(">Sales contract, order 1<"), "{page:?}");
 
     let mut manager = shop.member("Ma", Role::Manager).await;
     let path = "/settings/store";
