@@ -3,7 +3,7 @@
 use petstore_domain::{store_area::Currency, text::comparison_key};
 use petstore_formats::cells::currency_of_sign;
 
-/// The colours that have a name, each with its names in the four languages. The tones are those that texts can be read on.
+/// The colours that have a name, each with its names in the four languages. Texts can be read on each of these tones.
 const COLOURS: [(&str, &[&str]); 13] = [
     ("#b3261e", &["red", "rot", "rouge", "rojo"]),
     ("#c2560a", &["orange", "naranja"]),

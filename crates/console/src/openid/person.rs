@@ -44,7 +44,7 @@ pub(super) struct IdToken {
 }
 
 impl IdToken {
-    /// Parses the content of an ID token. Fails unless the token is valid and that of the sign-in with this nonce.
+    /// Parses the content of an ID token. Fails unless the token is valid and belongs to the sign-in with this nonce.
     pub(super) fn parse(
         token: &[u8],
         settings: &ProviderSettings,

@@ -59,7 +59,7 @@ async fn list_notes(
     Ok((changes, next))
 }
 
-/// Whether the type and the time of a change are those of a query.
+/// Whether a query asks for changes of this type and time.
 fn selects(query: &AuditQuery, change: &JournalEntry) -> bool {
     let has_kind = match query.kind {
         Some(AuditType::Change(kind)) => change.kind == kind,

@@ -12,7 +12,7 @@ use crate::{desk::Desk, forms, markup};
 const MAX_CHOICES_IN_MESSAGE: usize = 12;
 
 impl Desk<'_> {
-    /// Returns a reader of what the member types or pastes.
+    /// Returns a reader of the cells that the member types or pastes.
     pub(super) fn cell_reader(&self) -> CellReader<'_> {
         CellReader {
             words: table_words(language()),

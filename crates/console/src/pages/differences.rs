@@ -212,7 +212,7 @@ fn add_members(
     }
 }
 
-/// Returns the names of the fields of which an animal has values, before or after a change.
+/// Returns the names of the fields that have values of an animal, before or after a change.
 fn field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSet<&'p str> {
     let mut names: BTreeSet<&str> = after.fields.iter().map(|(name, _)| name).collect();
     if let Some(before) = before {

@@ -26,7 +26,7 @@ pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Mar
     }
 }
 
-/// Shows a note in the history of its animal. `changes` are changes of the animal, of which one can be the last correction of
+/// Shows a note in the history of its animal. `changes` are changes of the animal, and one of them can be the last correction of
 /// the note.
 pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
     html! {

@@ -61,7 +61,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// Returns the status of the orders that the request asks for: without one and without a search, that of reservations.
+/// Returns the status of the orders that the request asks for: without a status and a search, the status of reservations.
 pub(super) fn shown_status<'d>(desk: &'d Desk<'_>) -> &'d str {
     match desk.visit.query.get("status") {
         "" if desk.visit.query.get("q").is_empty() => OrderStatus::Reserved.as_str(),

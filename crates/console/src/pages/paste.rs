@@ -65,7 +65,7 @@ pub(super) struct Line {
 pub(super) struct PastedPet {
     pub(super) pet: NewPet,
     pub(super) fields: FieldPatch,
-    /// Whether the day of birth is that of an age, a year or a month.
+    /// Whether the day of birth follows from an age, a year or a month.
     pub(super) is_birth_estimated: bool,
 }
 

@@ -58,7 +58,7 @@ impl<'f> PressedButton<'f> {
     }
 }
 
-/// Commands about one animal. The first one checks that nobody else changes the animal meanwhile.
+/// Commands about one animal. The first one checks that nobody else has changed the animal since the page was made.
 struct PhotoCommands {
     pet: PetId,
     first_preconditions: Option<Preconditions>,
@@ -201,7 +201,7 @@ async fn add_pressed(
     Ok(())
 }
 
-/// Returns messages about the inputs that somebody else has changed meanwhile.
+/// Returns messages about the inputs that somebody else has changed since the page was made.
 fn conflicts(pet: &StorePet, merged: &MergedForm) -> Errors {
     merged.change_messages(ReportedChanges::Conflicts, |name, value| {
         let mut numbered_photos = pet.photos.all().iter().zip(1..);

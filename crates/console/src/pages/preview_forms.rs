@@ -37,7 +37,7 @@ pub(super) fn headings_value(pet_table: &PetTable) -> &'static str {
     }
 }
 
-/// Shows a button for a first line that looks like headings of which none is known.
+/// Shows a button for a first line that looks like headings, none of them known.
 pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
     html! {
         @if pet_table.may_have_headings {

@@ -138,7 +138,7 @@ fn withdraw_part(bar: &BarForm<'_>) -> Markup {
     bar.closed_part(texts().withdraw_more, &["why"], &content)
 }
 
-/// Returns the fields of which several animals can have the same value.
+/// Returns the fields that can have the same value in several animals.
 fn common_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields.all().iter().filter(|field| !field.is_unique)
 }

@@ -244,7 +244,7 @@ fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
 /// Renders a number of animals with a badge, as a link to the animals with this `status` in the query of their list.
 /// `word` is the status of one animal.
 fn count(status: &str, word: &'static str, number: Option<u64>) -> Markup {
-    // The word of a number that is not known yet is that of several animals.
+    // A number that is not known yet has the word for several animals.
     let badge_word = texts().status_below(number.unwrap_or(u64::MAX), word);
     html! {
         li {
