@@ -8,10 +8,7 @@ use petstore_languages::{
     window_texts as texts,
 };
 
-use super::{
-    labels::Labels,
-    shop::{ListPage, Shop},
-};
+use super::{labels::Labels, list_page::ListPage, shop::Shop};
 
 /// The number of days for which an animal is new.
 const NEW_DAYS: i32 = 7;

@@ -17,7 +17,7 @@ use petstore_web::edge::{ApiError, Response};
 
 use super::{
     filter::Filter,
-    labels::Labels,
+    labels::{Labels, read_first_categories},
     selection::FilterMatcher,
     shop::Shop,
     walk::{self, FilePermit},
@@ -50,14 +50,14 @@ pub(super) async fn respond(
     permit: FilePermit,
 ) -> Result<Response, ApiError> {
     let fields = shop.store().fields().await?;
-    let labels = Labels::with_first_categories(shop.store()).await?;
+    let first_categories = read_first_categories(shop.store()).await?;
     let heading = row(&headings(&fields))?;
     let file = CsvFile {
         shop: Arc::clone(shop),
         visitor,
         matcher: FilterMatcher::new(filter, &fields),
         fields,
-        labels,
+        labels: Labels::new(Arc::new(first_categories)),
         position: None,
         has_ended: false,
         permit,

@@ -23,7 +23,7 @@ pub(super) async fn page(
     moment: &Moment,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let list_page = shop.list_page(query, &moment.fields).await?;
+    let list_page = shop.list_page(query, moment).await?;
     let elements = list_page
         .animals()
         .iter()

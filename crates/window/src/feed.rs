@@ -51,7 +51,7 @@ pub(super) async fn page(
     } else {
         &[]
     };
-    let list_page = shop.list_page(query, &moment.fields).await?;
+    let list_page = shop.list_page(query, moment).await?;
     let feed = Feed {
         shop,
         moment,

@@ -13,9 +13,9 @@ use petstore_languages::{
 
 use super::{
     filter::{Filter, Parameter, birth_field, is_offered, offered_field},
+    list_page::ListPage,
     query::Query,
     selection::{CountedKind, MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
-    shop::ListPage,
 };
 
 /// The names of the fields that the form offers first.

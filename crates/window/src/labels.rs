@@ -1,7 +1,7 @@
 //! The labels of categories. A store may have any number of categories, so only the first ones and those that
 //! a page needs are read.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use petstore_domain::{
     Limit,
@@ -16,24 +16,19 @@ const MAX_LATER_LABELS: usize = 10_000;
 /// Labels that were read.
 #[derive(Default)]
 pub(super) struct Labels {
-    /// The first categories, from which a visitor can choose.
-    pub(super) first_categories: Vec<Category>,
-    /// The last id of which `first_categories` has the category, if there is one.
-    last_first_id: Option<i64>,
-    /// The labels of later categories, by their ids. `None` for a category that does not exist.
+    /// The first categories, or those from which a visitor can choose.
+    pub(super) first_categories: Arc<Vec<Category>>,
+    /// The labels of other categories, by their ids. `None` for a category that does not exist.
     by_later_id: HashMap<i64, Option<String>>,
 }
 
 impl Labels {
-    /// Reads the first categories.
-    pub(super) async fn with_first_categories(store: &StoreReader) -> Result<Self, StoreError> {
-        let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
-        let (first_categories, next) = store.list_categories(None, limit).await?;
-        Ok(Self {
+    /// Returns the labels of these categories.
+    pub(super) fn new(first_categories: Arc<Vec<Category>>) -> Self {
+        Self {
             first_categories,
-            last_first_id: Some(next.unwrap_or(i64::MAX)),
             by_later_id: HashMap::new(),
-        })
+        }
     }
 
     /// Reads the labels of the categories in `ids` that were not read yet.
@@ -46,8 +41,7 @@ impl Labels {
             self.by_later_id.clear();
         }
         for id in ids {
-            let is_first = self.last_first_id.is_some_and(|last| id <= last);
-            if !is_first && !self.by_later_id.contains_key(&id) {
+            if self.first_category(id).is_none() && !self.by_later_id.contains_key(&id) {
                 let label = read_label(store, id).await?;
                 self.by_later_id.insert(id, label);
             }
@@ -57,20 +51,32 @@ impl Labels {
 
     /// Returns the label of a category, if it has one and was read.
     pub(super) fn label(&self, id: i64) -> Option<&str> {
-        let first_category = self
-            .first_categories
-            .iter()
-            .find(|category| category.id == id);
-        match first_category {
+        match self.first_category(id) {
             Some(category) => Some(category.label.as_str()),
             None => self.by_later_id.get(&id)?.as_deref(),
         }
+    }
+
+    /// Returns the category, if it is one of the first.
+    fn first_category(&self, id: i64) -> Option<&Category> {
+        self.first_categories
+            .iter()
+            .find(|category| category.id == id)
     }
 
     /// Returns the label of a category in a form that people can read.
     pub(super) fn readable_label(&self, id: i64) -> Option<String> {
         self.label(id).map(|label| readable(label, SHORT_LENGTH))
     }
+}
+
+/// Reads the first categories.
+pub(super) async fn read_first_categories(
+    store: &StoreReader,
+) -> Result<Vec<Category>, StoreError> {
+    let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+    let (categories, _) = store.list_categories(None, limit).await?;
+    Ok(categories)
 }
 
 /// Reads the label of a category, if it exists.

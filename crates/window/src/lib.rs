@@ -13,6 +13,7 @@ mod filter_panel;
 mod labels;
 mod layout;
 mod list;
+mod list_page;
 mod making;
 mod query;
 mod refreshed;

@@ -14,11 +14,12 @@ use super::{
     filter::Filter,
     filter_panel::FilterPanel,
     layout::{Head, Layout},
+    list_page::ListPage,
     query::Query,
     rendered::RenderedPage,
     schema,
     selection::{MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
-    shop::{ListPage, Moment, Preview, Shop},
+    shop::{Moment, Preview, Shop},
     store, suggestions,
 };
 
@@ -30,7 +31,7 @@ pub(super) async fn page(
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let facts = &*moment.facts;
-    let list_page = shop.list_page_for_people(query, &moment.fields).await?;
+    let list_page = shop.list_page_for_people(query, moment).await?;
     let animals = list_page.animals();
     let kinds = shop.kinds(moment).await?;
 
@@ -147,7 +148,7 @@ pub(super) async fn embedded_page(
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let facts = &*moment.facts;
-    let list_page = shop.list_page(query, &moment.fields).await?;
+    let list_page = shop.list_page(query, moment).await?;
     let animals = list_page.animals();
     let mut drawings = Drawings::default();
     let cards = CardMaker::for_frame(shop, facts, &list_page).cards(&animals, &mut drawings);

@@ -5,14 +5,16 @@ use std::{collections::HashSet, slice};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use petstore_domain::{
     Limit, PetId, PetStatus,
-    store_area::{Choices, FieldSet, INTAKE, NamePrefix, PetQuery, PhraseMeaning, StorePet},
+    store_area::{
+        Category, Choices, FieldSet, INTAKE, NamePrefix, PetQuery, PhraseMeaning, StorePet,
+    },
 };
 use petstore_languages::look::Animal;
 use petstore_store::{StoreError, StoreReader};
 
 use super::{
     filter::{Filter, Parameter, offered_field},
-    labels::Labels,
+    labels::read_first_categories,
     query::Query,
 };
 
@@ -237,13 +239,41 @@ fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
 
 /// Returns the parameters of the first categories.
 async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, StoreError> {
-    let labels = Labels::with_first_categories(store).await?;
-    Ok(labels
-        .first_categories
+    let categories = read_first_categories(store).await?;
+    Ok(categories
         .iter()
         .take(MAX_KINDS)
         .map(|category| Parameter::new("categoryId", category.id.to_string()))
         .collect())
+}
+
+/// Returns the first categories that have an animal on offer. The public learns of no others.
+pub(super) async fn read_public_categories(
+    store: &StoreReader,
+) -> Result<Vec<Category>, StoreError> {
+    let mut categories = read_first_categories(store).await?;
+    let queries = categories.iter().map(|category| of_category(category.id));
+    let counts = store.count_offers(queries.collect(), 1).await?;
+    let mut counts = counts.into_iter();
+    categories.retain(|_| counts.next().is_some_and(|count| count > 0));
+    Ok(categories)
+}
+
+/// Whether a category has an animal on offer.
+pub(super) async fn has_animal(store: &StoreReader, category_id: i64) -> Result<bool, StoreError> {
+    let counts = store
+        .count_offers(vec![of_category(category_id)], 1)
+        .await?;
+    Ok(counts.iter().any(|count| *count > 0))
+}
+
+/// Returns the query for the animals of a category that are on offer.
+fn of_category(id: i64) -> PetQuery {
+    PetQuery {
+        category_id: Some(id),
+        is_on_offer: true,
+        ..PetQuery::default()
+    }
 }
 
 /// Counts the animals of the kind that each parameter chooses. Leaves out the kinds without animals.

@@ -9,12 +9,12 @@ use petstore_app::turns::{TurnLimits, Turns};
 use petstore_app::{ReadingParts, Seen, StoreFacts};
 use petstore_domain::{
     PetId,
-    store_area::{FieldSet, Photo, PhotoSize, Profile, StorePet},
+    store_area::{Category, FieldSet, Photo, PhotoSize, Profile},
 };
 use petstore_languages::{
     self as languages,
     everyday::{Vocabulary, has_general_words, understand},
-    look::{Animal, Drawings},
+    look::Drawings,
 };
 use petstore_store::{StoreError, StoreReader, Version};
 use petstore_web::edge::cache::Cache;
@@ -22,7 +22,6 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::{
     filter::{Filter, Parameter},
-    labels::Labels,
     query::Query,
     refreshed::{Reading, Refreshed},
     selection::{self, CameBack, CountedKind},
@@ -67,6 +66,8 @@ pub(super) struct Shop {
     last_facts: Mutex<Arc<StoreFacts>>,
     /// The kinds of animals among which a visitor chooses first.
     kinds: Refreshed<Arc<Vec<CountedKind>>>,
+    /// The first categories that have an animal on offer.
+    public_categories: Refreshed<Arc<Vec<Category>>>,
     /// The animals that became available again.
     came_back: Refreshed<Arc<Vec<CameBack>>>,
     /// The suggestions at the ends of pages.
@@ -115,25 +116,6 @@ pub(super) struct Suggestion {
 
 type Suggestions = Arc<Vec<Suggestion>>;
 
-/// A page of the list, as it was read.
-pub(super) struct ListPage<'f> {
-    pub(super) fields: &'f FieldSet,
-    pub(super) pets: Vec<StorePet>,
-    pub(super) labels: Labels,
-    /// The position after the animals, if more may follow.
-    pub(super) next: Option<PetId>,
-}
-
-impl ListPage<'_> {
-    /// Returns what everybody may see of the animals.
-    pub(super) fn animals(&self) -> Vec<Animal<'_>> {
-        self.pets
-            .iter()
-            .map(|pet| Animal::public(pet, self.fields))
-            .collect()
-    }
-}
-
 /// A picture that other sites show with a link to a page.
 #[derive(Clone)]
 pub(super) struct Preview {
@@ -158,6 +140,7 @@ impl Shop {
             last_moment: AsyncMutex::default(),
             last_facts: Mutex::new(Arc::new(facts)),
             kinds: Refreshed::default(),
+            public_categories: Refreshed::default(),
             came_back: Refreshed::default(),
             suggestion_cache: Cache::with_capacity(MAX_FILTERS),
             counts: Cache::with_capacity(MAX_FILTERS),
@@ -286,6 +269,27 @@ impl Shop {
             .await
     }
 
+    /// Returns the first categories that have an animal on offer. They are read once for each version, because every
+    /// list has them. They are never of an earlier version, in which a category could have had an animal that went off
+    /// the website since.
+    pub(super) async fn public_categories(
+        &self,
+        moment: &Moment,
+    ) -> Result<Arc<Vec<Category>>, StoreError> {
+        let reading = self
+            .public_categories
+            .read(moment.version, || {
+                let store = self.parts.store.clone();
+                async move { Ok(Arc::new(selection::read_public_categories(&store).await?)) }
+            })
+            .await?;
+        if reading.is_current {
+            return Ok(reading.value);
+        }
+        let categories = selection::read_public_categories(self.store()).await?;
+        Ok(Arc::new(categories))
+    }
+
     /// Returns the animals that became available again. They are read once for each version, because every feed has
     /// them.
     pub(super) async fn came_back(
@@ -332,13 +336,13 @@ impl Shop {
         let Some(phrase) = query.filter.phrase.take() else {
             return Ok(query);
         };
-        let mut labels = Labels::default();
+        let mut categories = Arc::default();
         if has_general_words(&phrase) {
-            labels = Labels::with_first_categories(self.store()).await?;
+            categories = self.public_categories(moment).await?;
         }
         let vocabulary = Vocabulary {
             fields: &moment.fields,
-            categories: &labels.first_categories,
+            categories: &categories,
             language: languages::language(),
             today: self.today(&moment.facts),
         };
@@ -346,49 +350,5 @@ impl Shop {
         query.filter.phrase = Some(understood.phrase);
         query.filter.understood_words = understood.words;
         Ok(query)
-    }
-
-    /// Reads a page of the list, and the labels of the categories in it and in the filter.
-    pub(super) async fn list_page<'f>(
-        &self,
-        query: &Query,
-        fields: &'f FieldSet,
-    ) -> Result<ListPage<'f>, StoreError> {
-        let (pets, next) = selection::find(self.store(), query, fields).await?;
-        self.with_labels(query, fields, pets, next).await
-    }
-
-    /// Reads a page of the list like [`Self::list_page`], with the animals that [`selection::find_for_people`] finds.
-    pub(super) async fn list_page_for_people<'f>(
-        &self,
-        query: &Query,
-        fields: &'f FieldSet,
-    ) -> Result<ListPage<'f>, StoreError> {
-        let (pets, next) = selection::find_for_people(self.store(), query, fields).await?;
-        self.with_labels(query, fields, pets, next).await
-    }
-
-    /// Returns a page with these animals, and the labels of the categories in it and in the filter.
-    async fn with_labels<'f>(
-        &self,
-        query: &Query,
-        fields: &'f FieldSet,
-        pets: Vec<StorePet>,
-        next: Option<PetId>,
-    ) -> Result<ListPage<'f>, StoreError> {
-        let mut labels = Labels::with_first_categories(self.store()).await?;
-        let category_ids: Vec<i64> = pets
-            .iter()
-            .map(|pet| pet.category_id)
-            .chain(query.filter.category_id)
-            .collect();
-        labels.load(self.store(), category_ids).await?;
-
-        Ok(ListPage {
-            fields,
-            pets,
-            labels,
-            next,
-        })
     }
 }

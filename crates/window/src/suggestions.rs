@@ -70,7 +70,7 @@ async fn read_suggestions(
     let limit = Limit::new(i64::from(MAX_SUGGESTIONS) + 1).unwrap_or_default();
     let mut query = Query::for_filter(filter);
     query.limit = limit;
-    let list_page = shop.list_page(&query, &moment.fields).await?;
+    let list_page = shop.list_page(&query, moment).await?;
 
     let card_maker = CardMaker::for_window(shop, &moment.facts, &list_page);
     let mut suggestions = Vec::new();

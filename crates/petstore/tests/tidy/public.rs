@@ -8,6 +8,7 @@ const READ: [(&str, &[&str]); 6] = [
     ("animal_page.rs", &["name", "status", "withdrawal"]),
     ("csv.rs", &["category_id"]),
     ("feed.rs", &["created_at"]),
+    ("list_page.rs", &["category_id"]),
     (
         "selection.rs",
         &[
@@ -19,7 +20,6 @@ const READ: [(&str, &[&str]); 6] = [
             "withdrawal",
         ],
     ),
-    ("shop.rs", &["category_id"]),
     (
         "sitemap.rs",
         &["and_then", "created_at", "id", "updated_at"],

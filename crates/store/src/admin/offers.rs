@@ -36,9 +36,10 @@ macro_rules! returns {
 }
 pub use returns;
 
-const IS_UNLISTED_PHOTO: &str = "SELECT EXISTS (SELECT 1 FROM photos WHERE id = $1 AND (
-        EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND NOT listed)
-        OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = pet_id AND NOT listed)))";
+const IS_UNLISTED_PHOTO: &str =
+    "SELECT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND NOT listed)
+        OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = pet_id AND NOT listed)
+    FROM photos WHERE id = $1";
 
 /// A change by which an animal became available again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,9 +93,19 @@ Offers {
         .await
     }
 
-    /// Whether an animal that the window may not show has this photo. The animal can be withdrawn.
+    /// Whether an animal that the window may not show has this photo, or had it until it lost the photo. The animal can be
+    /// withdrawn. The files of a photo stay for a while after the animal lost it.
     async fn is_unlisted_photo(&self, id: PhotoId) -> bool {
-        self.read(id.to_string(), |connection, id| is_unlisted_photo(connection, id).boxed()).await
+        let id = id.to_string();
+        let is_unlisted =
+            self.read(id.clone(), |connection, id| is_unlisted_photo(connection, id).boxed()).await?;
+        if let Some(is_unlisted) = is_unlisted {
+            return Ok(is_unlisted);
+        }
+        self.read_slowly(SlowRead::Offers, id, |connection, id| {
+            was_unlisted_photo(connection, id).boxed()
+        })
+        .await
     }
 
     /// Reads the changes by which animals became available again, among the newest `changes` of the log: the newest
@@ -118,9 +129,15 @@ fn in_window(query: PetQuery) -> PetQuery {
     }
 }
 
-/// Whether an animal that the window may not show has a photo. See [`Offers::is_unlisted_photo`].
-async fn is_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<bool, S::Error> {
-    let row = connection.only_row(IS_UNLISTED_PHOTO, &[&id]).await?;
+/// Whether the animal that has a photo is one that the window may not show. `None` if no animal has the photo.
+async fn is_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<Option<bool>, S::Error> {
+    let rows = connection.rows(IS_UNLISTED_PHOTO, &[&id]).await?;
+    rows.first().map(|row| row.value(0)).transpose()
+}
+
+/// Whether an animal that the window may not show had a photo, as far as the log goes back.
+async fn was_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<bool, S::Error> {
+    let row = connection.only_row(S::WAS_UNLISTED_PHOTO, &[&id]).await?;
     row.value(0)
 }
 

@@ -7,7 +7,7 @@ use petstore_domain::{
 };
 use petstore_store::StoreReader;
 use petstore_testing::{
-    area::{add, cancel, change, patch, pet, place, reserve, restore, withdraw},
+    area::{add, any, cancel, change, patch, pet, place, reserve, restore, withdraw},
     stores::{AnyStore, new_pet},
 };
 
@@ -22,6 +22,15 @@ fn to_listed(id: PetId, is_listed: bool) -> Command {
             ..PetPatch::default()
         },
     )
+}
+
+/// Takes a photo from an animal.
+fn without_photo(id: PetId, photo: u128) -> Command {
+    Command::DeletePhoto {
+        id,
+        photo: PhotoId(photo),
+        preconditions: any(),
+    }
 }
 
 /// The queries by which an available animal with the name "Luna" and the category 1 is found, apart from its place on the
@@ -211,6 +220,34 @@ pub(crate) async fn a_photo_is_for_the_public_unless_its_animal_is_off_the_websi
     change(&store, restore(id)).await;
     change(&store, to_listed(id, true)).await;
     assert!(!unlisted(1).await);
+}
+
+pub(crate) async fn a_photo_that_an_animal_lost_is_as_public_as_the_animal(store: AnyStore) {
+    let hidden = add(&store, new_pet("Luna", 1, Available)).await;
+    let seen = add(&store, new_pet("Rex", 1, Available)).await;
+    for (id, photo) in [(hidden, 1), (hidden, 2), (hidden, 3), (seen, 4)] {
+        change(&store, with_photo(id, photo)).await;
+    }
+    let unlisted = async |photo| store.is_unlisted_photo(PhotoId(photo)).await.unwrap();
+    // One is lost while the animal is on the website, one while it is not, and one stays.
+    change(&store, without_photo(hidden, 1)).await;
+    change(&store, without_photo(seen, 4)).await;
+    assert!(!unlisted(1).await && !unlisted(4).await);
+    change(&store, to_listed(hidden, false)).await;
+    change(&store, without_photo(hidden, 2)).await;
+    for is_withdrawn in [false, true] {
+        if is_withdrawn {
+            change(&store, withdraw(hidden)).await;
+            change(&store, withdraw(seen)).await;
+        }
+        for photo in [1, 2, 3] {
+            assert!(unlisted(photo).await, "{photo} {is_withdrawn}");
+        }
+        assert!(!unlisted(4).await && !unlisted(5).await, "{is_withdrawn}");
+    }
+    change(&store, restore(hidden)).await;
+    change(&store, to_listed(hidden, true)).await;
+    assert!(!unlisted(1).await && !unlisted(2).await && !unlisted(3).await);
 }
 
 pub(crate) async fn pages_are_full_although_many_animals_are_off_the_website(store: AnyStore) {

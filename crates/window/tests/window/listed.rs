@@ -2,9 +2,9 @@
 
 use petstore_domain::{
     PetId,
-    store_area::{FieldKind, PhotoId},
+    store_area::{Command, FieldKind, PhotoId},
 };
-use petstore_testing::area::{change, complete, place, reserve, restore};
+use petstore_testing::area::{any, change, complete, place, reserve, restore};
 
 use super::street::{Seen, Street};
 
@@ -22,6 +22,16 @@ const PATHS: [&str; 12] = [
     "/animals.atom",
     "/sitemap.xml",
     "/sitemap-0.xml",
+];
+
+/// The pages and files of a category, and of a search for it.
+const PATHS_OF_CATEGORY: [&str; 6] = [
+    "/?categoryId=5",
+    "/?q=seized",
+    "/embed?categoryId=5",
+    "/animals.json?categoryId=5",
+    "/animals.csv?categoryId=5",
+    "/animals.atom?categoryId=5",
 ];
 
 /// The response, apart from its number, and from its tag, which no two stores have.
@@ -62,6 +72,10 @@ async fn every_page_is_the_same_with_an_animal_off_the_website_as_without_it() {
     let gone = with.add("Luna", &[("species", "Dog")]).await;
     with.list(gone, false).await;
     with.withdraw(gone).await;
+    with.label(5, "Seized").await;
+    with.list(with.add_in_category("Luna", 5).await, false)
+        .await;
+    with.label(6, "Quarantine").await;
 
     for is_merged in [false, true] {
         if is_merged {
@@ -74,7 +88,7 @@ async fn every_page_is_the_same_with_an_animal_off_the_website_as_without_it() {
         }
         let pages = [luna, sold, gone].map(|id| format!("/animals/{id}"));
         let pages = pages.iter().map(String::as_str);
-        for path in PATHS.into_iter().chain(pages) {
+        for path in PATHS.into_iter().chain(PATHS_OF_CATEGORY).chain(pages) {
             let expected = essence(&without.get(path).await);
             let seen = essence(&with.get(path).await);
             assert_eq!(seen, expected, "{path}");
@@ -190,6 +204,62 @@ async fn a_kind_whose_animals_are_all_off_the_website_is_not_offered() {
         page.text.contains("field.species=Dog") && !page.text.contains("field.species=Rabbit"),
         "{page:?}"
     );
+}
+
+#[tokio::test]
+async fn a_category_is_offered_while_an_animal_of_it_is_on_the_website() {
+    let street = street_with_rex().await;
+    street.label(5, "Seized").await;
+    // A later category than those from which a visitor can choose.
+    for id in 6..=110 {
+        street.label(id, &format!("Kind {id}")).await;
+    }
+    let first = street.add_in_category("Bo", 5).await;
+    let later = street.add_in_category("Pip", 110).await;
+    let offer = r#"<option value="5">Seized</option>"#;
+    let title = |label: &str| format!("<title>Meet our animals – Category: {label}");
+    for is_listed in [true, false, true] {
+        for id in [first, later] {
+            street.list(id, is_listed).await;
+        }
+        let page = street.get("/").await.expect(200);
+        assert_eq!(page.text.contains(offer), is_listed, "{page:?}");
+        assert!(!page.text.contains(">Kind 6<"), "{page:?}");
+        for (id, label) in [("5", "Seized"), ("110", "Kind 110")] {
+            // Also if another part of the filter finds nothing.
+            for further in ["", "&name=x"] {
+                let path = format!("/?categoryId={id}{further}");
+                let page = street.get(&path).await.expect(200);
+                let expected = title(if is_listed { label } else { id });
+                assert!(page.text.contains(&expected), "{page:?}");
+                assert_eq!(page.text.contains(label), is_listed, "{page:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_photo_that_an_animal_off_the_website_lost_is_not_sent() {
+    let street = street_with_rex().await;
+    let [seen, hidden] = [street.add("Bo", &[]).await, street.add("Pip", &[]).await];
+    let photos = [
+        street.photo(seen, None).await,
+        street.photo(hidden, None).await,
+    ];
+    street.list(hidden, false).await;
+    for (id, photo) in [(seen, photos[0]), (hidden, photos[1])] {
+        let delete = Command::DeletePhoto {
+            id: PetId::new(id).unwrap(),
+            photo,
+            preconditions: any(),
+        };
+        change(&street.store, delete).await;
+    }
+    for size in ["small", "card", "medium", "large"] {
+        let file = |photo: PhotoId| format!("/photos/{photo}-{size}.jpg");
+        street.get(&file(photos[0])).await.expect(200);
+        street.get(&file(photos[1])).await.expect(404);
+    }
 }
 
 #[tokio::test]

@@ -192,6 +192,17 @@ impl Street {
         .await;
     }
 
+    /// Adds an available animal to a category.
+    pub(crate) async fn add_in_category(&self, name: &str, category_id: i64) -> i64 {
+        let id = self.add(name, &[]).await;
+        let patch = petstore_domain::store_area::PetPatch {
+            category_id: Some(category_id),
+            ..petstore_domain::store_area::PetPatch::default()
+        };
+        self.patch(id, patch).await;
+        id
+    }
+
     async fn add_photo(&self, id: i64, photo: NewPhoto) -> PhotoId {
         let (id, added) = (PetId::new(id).unwrap(), photo.id);
         change(&self.store, Command::AddPhoto { id, photo }).await;
