@@ -260,8 +260,9 @@ export async function signOut(at) {
 }
 
 // Opens everything that is folded away, until the page follows a change. To use it, press its summary.
+// The menu of the member stays closed, because it lies above other things.
 export function unfold(at) {
-  return at.page.$$eval("details", (all) => all.forEach((details) => { details.open = true; }));
+  return at.page.$$eval("details:not(.who)", (all) => all.forEach((details) => { details.open = true; }));
 }
 
 // --- What is measured --------------------------------------------------------
