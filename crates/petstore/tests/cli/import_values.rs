@@ -420,11 +420,14 @@ fn a_heading_that_can_be_two_columns_is_rejected() {
 /// The animals of an export of everything that are not on the website.
 fn unlisted(here: &Path, database: &str) -> Vec<String> {
     let exported = run(here, &["export", "--all", "--database", database]).expect_success();
-    let lines = exported.stdout.lines();
-    let lines = lines.filter(|line| line.contains(r#""listed":false"#));
-    lines
-        .map(|line| line.split('"').nth(9).unwrap().to_owned())
-        .collect()
+    let mut names = Vec::new();
+    for line in exported.stdout.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if line["pet"]["listed"] == false {
+            names.push(line["pet"]["name"].as_str().unwrap().to_owned());
+        }
+    }
+    names
 }
 
 #[tokio::test]

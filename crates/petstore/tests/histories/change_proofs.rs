@@ -46,6 +46,7 @@ fn shown(animal: Animal, version: i64) -> StorePet {
         withdrawn: None,
         fields,
         photos: Vec::new(),
+        listed: true,
     }
 }
 

@@ -28,6 +28,7 @@ fn pet(version: i64, status: &str, order_id: Option<i64>) -> Shown {
         withdrawn: None,
         fields: std::collections::BTreeMap::new(),
         photos: Vec::new(),
+        listed: true,
     }))
 }
 

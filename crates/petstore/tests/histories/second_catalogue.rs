@@ -423,6 +423,7 @@ fn shown_pet(pet: &StorePet) -> store_area::StorePet {
             }),
         fields: serde_json::from_str(pet.fields.as_json()).unwrap(),
         photos: Vec::new(),
+        listed: true,
     }
 }
 

@@ -472,6 +472,7 @@ fn outcome(response: &Response<'_>) -> Outcome {
             }),
             fields: store_area::values(pet.created_as, pet.name),
             photos: Vec::new(),
+            listed: true,
         })),
         Shows::Order(id, order) => Shown::Order(Box::new(store_area::Order {
             id,

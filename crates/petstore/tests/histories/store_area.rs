@@ -22,6 +22,7 @@ pub(crate) struct StorePet {
     pub(crate) withdrawn: Option<Withdrawal>,
     pub(crate) fields: BTreeMap<String, String>,
     pub(crate) photos: Vec<serde_json::Value>,
+    pub(crate) listed: bool,
 }
 
 /// The values of an animal's fields: each change of its name gives the new name to `breed`, too.
