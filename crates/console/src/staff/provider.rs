@@ -263,7 +263,7 @@ async fn find_linked_member(
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
-/// Decides how a member signs in who has signed in at the provider before.
+/// Decides how a member whom the provider has confirmed signs in.
 fn sign_in_as_member(
     visit: &Visit<'_>,
     member: StaffMember,

@@ -267,10 +267,10 @@ async fn a_preview_asks_first_about_the_columns_that_it_does_not_know() {
     let lines = "Name\tCategory\tOwner\tColour\nRex\tDogs\tAna\tRed";
     let page = preview(&mut clerk, lines).await.expect(200);
     let form = page.between("action=\"/add/preview\"", "</form>");
-    let (asked, folded) = form.split_once("<details").unwrap();
+    let (visible, hidden) = form.split_once("<details").unwrap();
     let selects = |part: &str| part.matches("<select id=\"column-").count();
-    assert_eq!([selects(asked), selects(folded)], [1, 3], "{form}");
-    assert!(asked.contains("name=\"column-3\""), "{form}");
+    assert_eq!([selects(visible), selects(hidden)], [1, 3], "{form}");
+    assert!(visible.contains("name=\"column-3\""), "{form}");
     // It stands before the table, with the tick about the same columns.
     let places = ["action=\"/add/preview\"", "id=\"left-out\"", "<tbody>"]
         .map(|part| page.text.find(part).unwrap());
