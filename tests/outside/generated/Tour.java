@@ -54,7 +54,7 @@ class Tour {
 
     var pet = new PetsApi(contract).createPet(new NewPet().name(name).categoryId(1L), null);
     System.out.println("added an animal to the catalogue: it is " + pet.getStatus());
-    var found = animals.listStorePets(null, null, name, null, null, null, null, null, null, null);
+    var found = animals.listStorePets(null, null, name, null, null, null, null, null, null, null, null);
     System.out.println("found it by its name: " + found.size() + " animal");
     var microchip = "276098%09d".formatted(ThreadLocalRandom.current().nextInt(1_000_000_000));
     var input = new StorePetInput().name(name).categoryId(1L)

@@ -56,15 +56,28 @@ pub fn app_of_process(
 
 /// What all interfaces share.
 pub fn edge(clock: Arc<dyn Clock>, settings: &edge::Settings) -> Edge {
-    http::with_routes(Edge::new(clock, &mut StdRng::seed_from_u64(1), settings))
+    edge_of_process(1, clock, settings)
+}
+
+/// The edge of one of several processes, with request ids of its own.
+fn edge_of_process(seed: u64, clock: Arc<dyn Clock>, settings: &edge::Settings) -> Edge {
+    let mut random = StdRng::seed_from_u64(seed);
+    http::with_routes(Edge::new(clock, &mut random, settings))
 }
 
 /// The interface for programs over `store`, with the usual settings, on a machine that may be slow.
 pub fn api(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Arc<Api> {
+    api_of_process(1, store, clock)
+}
+
+/// The interface of one of several processes on one database. Its seed must differ from those of the others: requests
+/// of one client with one id at one time would be one act.
+pub fn api_of_process(seed: u64, store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Arc<Api> {
     let app = app(store, Arc::clone(&clock), &app::Settings::default());
     let settings = edge::Settings {
         slow_request: Duration::from_mins(1),
         ..edge::Settings::default()
     };
-    Arc::new(Api::new(app, Arc::new(edge(clock, &settings)), &Settings::default()).unwrap())
+    let edge = edge_of_process(seed, clock, &settings);
+    Arc::new(Api::new(app, Arc::new(edge), &Settings::default()).unwrap())
 }

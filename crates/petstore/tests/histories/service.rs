@@ -184,8 +184,9 @@ impl Clock for Stopped {
     }
 }
 
-fn api(store: &Arc<dyn Store>, now: Timestamp) -> Arc<Api> {
-    interface::api(Arc::clone(store), Arc::new(Stopped(now)))
+/// The interface of a process whose request ids follow from `seed`.
+fn api(seed: u64, store: &Arc<dyn Store>, now: Timestamp) -> Arc<Api> {
+    interface::api_of_process(seed, Arc::clone(store), Arc::new(Stopped(now)))
 }
 
 /// For each store in this process.
@@ -231,9 +232,9 @@ impl Place {
         let context = WriteContext::new(Actor::Command, now);
         stores[0].create_key(new, context).await.unwrap();
         Self {
-            services: stores
-                .iter()
-                .map(|store| Service::Here(api(store, now)))
+            services: (1..)
+                .zip(stores)
+                .map(|(seed, store)| Service::Here(api(seed, store, now)))
                 .collect(),
             key: key.reveal().to_owned(),
             store: Arc::clone(&stores[0]),
@@ -244,7 +245,7 @@ impl Place {
 
     /// Another service on the database, whose clock shows `now`.
     pub(crate) fn app_at(&self, now: Timestamp) -> Arc<App> {
-        Arc::clone(api(&self.store, now).app())
+        Arc::clone(api(0, &self.store, now).app())
     }
 
     /// Two processes of the program on the database that `url` names, a SQLite
