@@ -16,8 +16,8 @@ use super::{
     },
     store_area::{
         StoreArea, audit, batch, categories, feed, fields, notes,
-        orders::{self, Act},
-        pets, photos, profile, reverts, webhooks,
+        order_acts::{self, OrderAct},
+        orders, pets, photos, profile, reverts, webhooks,
     },
 };
 
@@ -74,10 +74,10 @@ routes! {
     placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
     getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);
     patchOrder          PATCH  "/v1/store/orders/{orderId}"                        area!(StoreWrite, orders::patch_order);
-    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, orders::act, Act::Complete);
-    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, orders::act, Act::Cancel);
-    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, orders::act, Act::Return);
-    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, orders::act, Act::Reopen);
+    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, order_acts::act, OrderAct::Complete);
+    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, order_acts::act, OrderAct::Cancel);
+    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, order_acts::act, OrderAct::Return);
+    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, order_acts::act, OrderAct::Reopen);
     listCategories      GET    "/v1/store/categories"                              area!(StoreRead, categories::list_categories);
     putCategory         PUT    "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::put_category);
     deleteCategory      DELETE "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::delete_category);

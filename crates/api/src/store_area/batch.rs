@@ -9,17 +9,28 @@ use petstore_web::edge::{ApiError, Response};
 use serde_json::value::RawValue;
 
 use super::{
-    members::{Body, CommandName, Members, RequiredVersion},
-    orders::{self, Act},
+    members::{Body, CommandName, Members, RequiredVersion, invalid},
+    order_acts::OrderAct,
+    orders,
     pets::WithdrawPet,
     shared::StoreArea,
-    wire,
-    write::{self, Write},
+    subjects, wire,
+    write::Write,
 };
 use crate::{access::rate_limit, context::Call};
 
-/// How many commands a batch has at most.
+/// The maximum number of commands in a batch.
 const MAX_COMMANDS: u32 = 100;
+
+/// The members that each command about an animal can have.
+const MEMBERS_FOR_PET: [&str; 3] = ["command", "petId", "ifMatch"];
+
+/// The members that each command about an order can have.
+const MEMBERS_FOR_ORDER: [&str; 3] = ["command", "orderId", "ifMatch"];
+
+/// The error for a command with another name.
+const UNKNOWN_COMMAND: &str = "command must be one of addPet, patchPet, withdrawPet, restorePet, placeOrder, \
+     completeOrder, cancelOrder, returnOrder and reopenOrder.";
 
 /// Runs the commands of a batch in one transaction. Each command counts against the rate limit of the key.
 pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
@@ -30,7 +41,7 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
     let command_count = u32::try_from(count).unwrap_or(u32::MAX);
     if !(1..=MAX_COMMANDS).contains(&command_count) {
         let message = format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {count}.");
-        return Err(super::members::invalid(message));
+        return Err(invalid(message));
     }
     let mut commands = Vec::with_capacity(count);
     for (index, element) in elements.into_iter().enumerate() {
@@ -84,35 +95,28 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
         }
         "placeOrder" => {
             check_members(&members, &["command"], PlaceOrder::NAMES)?;
-            Ok(Command::PlaceOrder(orders::new(area, &members, write.now)?))
+            Ok(Command::PlaceOrder(orders::read_new_order(
+                area, &members, write.now,
+            )?))
         }
-        "completeOrder" => parse_act(area, &members, Act::Complete, write),
-        "cancelOrder" => parse_act(area, &members, Act::Cancel, write),
-        "returnOrder" => parse_act(area, &members, Act::Return, write),
-        "reopenOrder" => parse_act(area, &members, Act::Reopen, write),
-        _ => Err(super::members::invalid(
-            "command must be one of addPet, patchPet, withdrawPet, restorePet, placeOrder, \
-             completeOrder, cancelOrder, returnOrder and reopenOrder.",
-        )),
+        "completeOrder" => parse_act(area, &members, OrderAct::Complete, write),
+        "cancelOrder" => parse_act(area, &members, OrderAct::Cancel, write),
+        "returnOrder" => parse_act(area, &members, OrderAct::Return, write),
+        "reopenOrder" => parse_act(area, &members, OrderAct::Reopen, write),
+        _ => Err(invalid(UNKNOWN_COMMAND)),
     }
 }
-
-/// The members that each command about an animal can have.
-const MEMBERS_FOR_PET: [&str; 3] = ["command", "petId", "ifMatch"];
-
-/// The members that each command about an order can have.
-const MEMBERS_FOR_ORDER: [&str; 3] = ["command", "orderId", "ifMatch"];
 
 /// Parses a command that acts on an order.
 fn parse_act(
     area: &StoreArea,
     members: &Members<'_>,
-    act: Act,
+    act: OrderAct,
     write: &Write<'_>,
 ) -> Result<Command, ApiError> {
     check_members(members, &MEMBERS_FOR_ORDER, act.names())?;
-    let order_id = write::order_id(Some(members.required("orderId")?));
-    act.command(area, members, order_id, preconditions(members)?, write.now)
+    let order_id = subjects::order_id(members.required("orderId")?);
+    act.read_command(area, members, order_id, preconditions(members)?, write.now)
 }
 
 /// Checks that a command has only the members with these names.
@@ -127,7 +131,7 @@ fn check_members(
 
 /// Parses the animal that a command is about.
 fn pet_id(members: &Members<'_>) -> Result<PetId, ApiError> {
-    write::pet_id(Some(members.required("petId")?))
+    subjects::pet_id(members.required("petId")?)
 }
 
 /// Parses the version of its animal or order that a command requires.

@@ -7,7 +7,7 @@ use super::{
     categories::PutCategory,
     members::Body,
     notes::{AddNote, PatchNote},
-    orders::{CompleteOrder, EndOrder, ReopenOrder},
+    order_acts::{CompleteOrder, EndOrder, ReopenOrder},
     pets::WithdrawPet,
     webhooks::change::{AddWebhook, EnableWebhook, PatchWebhook},
 };

@@ -35,12 +35,10 @@ pub(crate) async fn list_categories(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::CATEGORIES, &[]);
-    let after = cursor
-        .map(|cursor| walk.decode(&cursor))
-        .transpose()?
-        .map(|(_, id)| id);
-    let (categories, next) = area.app.store.list_categories(after, limit).await?;
-    let next = next.and_then(|id| {
+    // A category can have any number as its id.
+    let after = walk.id_before_page(cursor.as_deref(), Some)?;
+    let (categories, last_id) = area.app.store.list_categories(after, limit).await?;
+    let next = last_id.and_then(|id| {
         page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))
     });
     let element: Element<Category> = Element {
@@ -56,7 +54,7 @@ pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Res
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let PutCategory { label } = write.members(PutCategory::NAMES)?.read()?;
     let command = Command::PutCategory {
-        id: id(&write)?,
+        id: id_in_path(&write)?,
         label,
         preconditions,
     };
@@ -71,14 +69,14 @@ pub(crate) async fn delete_category(
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
     let command = Command::DeleteCategory {
-        id: id(&write)?,
+        id: id_in_path(&write)?,
         preconditions,
     };
     write.execute(area, command, wire::first_result).await
 }
 
 /// Returns the id in the path, which can be any int64.
-fn id(write: &Write<'_>) -> Result<i64, ApiError> {
+fn id_in_path(write: &Write<'_>) -> Result<i64, ApiError> {
     query::path_integer(write.parameter)
         .ok_or_else(|| ApiError::new(Problem::NotFound, "No category has this id."))
 }

@@ -7,13 +7,7 @@ use petstore_domain::{Problem, text::sealed};
 use petstore_web::edge::ApiError;
 use sha2::{Digest, Sha256};
 
-/// A list with its filters.
-pub(super) struct Walk {
-    /// The list. The contract's cursors begin with 1.
-    list: u8,
-    filters: [u8; 8],
-}
-
+// The numbers of the lists in their cursors. The cursors of the contract begin with 1.
 pub(super) const PETS: u8 = 2;
 pub(super) const ORDERS: u8 = 3;
 pub(super) const CATEGORIES: u8 = 4;
@@ -21,6 +15,14 @@ pub(super) const AUDIT: u8 = 5;
 pub(super) const WEBHOOKS: u8 = 6;
 pub(super) const ATTEMPTS: u8 = 7;
 pub(super) const NOTES: u8 = 8;
+
+/// A list with its filters.
+pub(super) struct Walk {
+    /// One of the numbers above, such as [`PETS`].
+    list: u8,
+    /// The first bytes of the hash of the filters.
+    filters: [u8; 8],
+}
 
 impl Walk {
     /// Returns a walk through `list`, with these values of its filters.
@@ -39,7 +41,7 @@ impl Walk {
         }
     }
 
-    /// Encodes the position behind the element with this id, and this key in the order of the list.
+    /// Encodes the position after the element with this id, and this key in the order of the list.
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
         sealed::encode(&[
             &[self.list],
@@ -47,6 +49,20 @@ impl Walk {
             &id.to_be_bytes(),
             key.as_bytes(),
         ])
+    }
+
+    /// Returns the id after which the page begins; `None` for the first page, which has no cursor. The elements are in the
+    /// order of their ids. Fails with 400 if `parse_id` rejects the id, and like [`Self::decode`].
+    pub(super) fn id_before_page<T>(
+        &self,
+        cursor: Option<&str>,
+        parse_id: fn(i64) -> Option<T>,
+    ) -> Result<Option<T>, ApiError> {
+        let Some(cursor) = cursor else {
+            return Ok(None);
+        };
+        let (_, id) = self.decode(cursor)?;
+        parse_id(id).map(Some).ok_or_else(invalid)
     }
 
     /// Decodes a position: its key and its id. Fails with 400 if the cursor is invalid, or belongs

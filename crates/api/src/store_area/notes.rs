@@ -2,7 +2,7 @@
 
 use petstore_domain::{
     PetId, Problem, Scope,
-    store_area::{Command, NoteEdit, NoteEditor, NoteId, NoteText, PetNote},
+    store_area::{Command, NoteEdit, NoteEditor, NoteId, NoteText, PetNote, Preconditions},
 };
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response, body::Accepted};
@@ -13,8 +13,8 @@ use super::{
     page::{self, Element},
     preconditions,
     shared::StoreArea,
-    wire,
-    write::{self, Write},
+    subjects, wire,
+    write::Write,
 };
 use crate::{context::Call, query};
 
@@ -33,7 +33,7 @@ pub(super) struct PatchNote {
     text: Option<NoteText>,
 }
 
-/// Lists the notes on an animal: `GET /v1/store/pets/{petId}/notes`, a page with a link to the next one.
+/// Lists the notes on an animal: `GET /v1/store/pets/{petId}/notes`.
 pub(crate) async fn list_notes(
     area: &StoreArea,
     Call {
@@ -42,21 +42,15 @@ pub(crate) async fn list_notes(
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
-    let pet = write::pet_id(query::path_integer(parameter))?;
-    let pet_number = pet.to_string();
-    let walk = Walk::new(cursor::NOTES, &[Some(&pet_number)]);
-    let mut after = None;
-    if let Some(cursor) = cursor {
-        let (_, id) = walk.decode(&cursor)?;
-        after = Some(NoteId::new(id).ok_or_else(cursor::invalid)?);
-    }
-    let store = &area.app.store;
-    store.get_store_pet(pet).await?.ok_or_else(write::no_pet)?;
+    let pet = subjects::pet_id_in_path(parameter)?;
+    let walk = Walk::new(cursor::NOTES, &[Some(&pet.to_string())]);
+    let after = walk.id_before_page(cursor.as_deref(), NoteId::new)?;
+    subjects::find_pet(area, pet).await?;
 
-    let (notes, next) = store.list_notes(pet, after, limit).await?;
+    let (notes, last_id) = area.app.store.list_notes(pet, after, limit).await?;
     let path = format!("/store/pets/{pet}/notes");
     let next =
-        next.and_then(|id| page::next_link(area, &path, limit, &[], &walk.encode("", id.get())));
+        last_id.and_then(|id| page::next_link(area, &path, limit, &[], &walk.encode("", id.get())));
     let element: Element<PetNote> = Element {
         length: PetNote::length,
         write: json::write_note,
@@ -87,9 +81,11 @@ pub(crate) async fn get_note(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (pet, id) = ids(parameter, second)?;
-    let note = area.app.store.get_note(id).await?;
-    let note = note.filter(|note| note.pet_id == pet).ok_or_else(no_note)?;
+    let (pet_id, id) = ids(parameter, second)?;
+    let stored_note = area.app.store.get_note(id).await?;
+    let note = stored_note
+        .filter(|note| note.pet_id == pet_id)
+        .ok_or_else(no_note)?;
     let body = wire::render(|out| json::write_note(out, &note));
     wire::respond_with(area, request, body, note.version)
 }
@@ -99,13 +95,7 @@ pub(crate) async fn patch_note(area: &StoreArea, call: Call<'_>) -> Result<Respo
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let PatchNote { text } = write.members(PatchNote::NAMES)?.read()?;
-    let (pet_id, id) = ids(write.parameter, write.second)?;
-    let edit = NoteEdit {
-        id,
-        pet_id,
-        editor: editor(&write),
-        preconditions,
-    };
+    let edit = edit(&write, preconditions)?;
     let command = Command::PatchNote { edit, text };
     write.execute(area, command, wire::first_result).await
 }
@@ -114,18 +104,23 @@ pub(crate) async fn patch_note(area: &StoreArea, call: Call<'_>) -> Result<Respo
 pub(crate) async fn delete_note(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let (pet_id, id) = ids(write.parameter, write.second)?;
-    let edit = NoteEdit {
-        id,
-        pet_id,
-        editor: editor(&write),
-        preconditions,
-    };
+    let edit = edit(&write, preconditions)?;
     let command = Command::DeleteNote(edit);
     write.execute(area, command, wire::first_result).await
 }
 
-/// Returns the caller as the one who changes a note: a key for administration may change every note.
+/// Returns the note that a request changes or deletes, with the caller as its editor.
+fn edit(write: &Write<'_>, preconditions: Preconditions) -> Result<NoteEdit, ApiError> {
+    let (pet_id, id) = ids(write.parameter, write.second)?;
+    Ok(NoteEdit {
+        id,
+        pet_id,
+        editor: editor(write),
+        preconditions,
+    })
+}
+
+/// Returns the caller as the editor of a note. A key for administration may change every note.
 fn editor(write: &Write<'_>) -> NoteEditor {
     if write.caller.may(Scope::StoreAdmin) {
         NoteEditor::Manager
@@ -134,11 +129,11 @@ fn editor(write: &Write<'_>) -> NoteEditor {
     }
 }
 
-/// Returns the identifiers in the path. Fails with 404 if nothing can have them.
+/// Parses the ids of an animal and its note in the path. Fails with 404 if nothing can have them.
 fn ids(pet: &str, note: &str) -> Result<(PetId, NoteId), ApiError> {
-    let pet = write::pet_id(query::path_integer(pet))?;
-    let note = query::path_integer(note).and_then(NoteId::new);
-    Ok((pet, note.ok_or_else(no_note)?))
+    let pet_id = subjects::pet_id_in_path(pet)?;
+    let note_id = query::path_integer(note).and_then(NoteId::new);
+    Ok((pet_id, note_id.ok_or_else(no_note)?))
 }
 
 fn no_note() -> ApiError {

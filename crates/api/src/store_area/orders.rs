@@ -1,12 +1,11 @@
-//! The operations on orders.
+//! The operations that list, place, read and change orders. Those that close or reopen one are in `order_acts.rs`.
+
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use petstore_domain::{
     PetId,
-    store_area::{
-        Command, Decimal, NewOrder, Order, OrderId, OrderPatch, OrderQuery, Patch, Preconditions,
-        Reason, Reference,
-    },
+    store_area::{Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, Reference},
     text,
 };
 use petstore_formats::json::PlaceOrder;
@@ -15,35 +14,17 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 use super::{
     contacts,
     cursor::{self, Walk},
-    members::{Body, Members, bodies},
+    members::{Body, Members},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
-    wire,
-    write::{self, Write},
+    subjects, wire,
+    write::Write,
 };
 use crate::{context::Call, query};
 
-bodies! {
-    CompleteOrder: price;
-    EndOrder: reason;
-    ReopenOrder: expires_at as expiresAt;
-}
-
-/// The body of `completeOrder`.
-pub(super) struct CompleteOrder {
-    price: Patch<Decimal>,
-}
-
-/// The body of `cancelOrder` and `returnOrder`.
-pub(super) struct EndOrder {
-    reason: Option<Reason>,
-}
-
-/// The body of `reopenOrder`.
-pub(super) struct ReopenOrder {
-    expires_at: Option<Timestamp>,
-}
+/// The parameters of `listOrders`.
+const LIST_PARAMETERS: [&str; 5] = ["status", "petId", "reference", "limit", "cursor"];
 
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
@@ -52,54 +33,27 @@ pub(crate) async fn list_orders(
         request, caller, ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let names = ["status", "petId", "reference", "limit", "cursor"];
-    let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
-    let is_status = "one of reserved, completed, cancelled, expired and returned";
-    let wanted = query::filter(
-        "petId",
-        pet_id.as_ref(),
-        text::parse_integer,
-        query::AN_INTEGER,
-    )?;
-    let new_reference = |text: &str| Reference::new(text.to_owned());
-    let mut query = OrderQuery {
-        status: query::filter(
-            "status",
-            status.as_ref(),
-            |text| text.parse().ok(),
-            is_status,
-        )?,
-        pet_id: wanted.and_then(PetId::new),
-        reference: query::filter(
-            "reference",
-            reference.as_ref(),
-            new_reference,
-            &Reference::rule(),
-        )?,
-        limit: query::limit(limit.as_ref())?,
-        newest_first: false,
-        after: None,
-    };
+    let parameters = query::parameters(request.uri.query(), LIST_PARAMETERS)?;
+    let mut query = parse_query(&parameters)?;
     query::check_utf8(request.uri.query())?;
+    let [status, pet_id, reference, _, cursor] = &parameters;
     let filters = [
         ("status", status.as_deref()),
         ("petId", pet_id.as_deref()),
         ("reference", reference.as_deref()),
     ];
     let walk = Walk::new(cursor::ORDERS, &filters.map(|(_, value)| value));
-    if let Some(cursor) = cursor {
-        let (_, id) = walk.decode(&cursor)?;
-        query.after = Some(OrderId::new(id).ok_or_else(cursor::invalid)?);
-    }
-    // No animal can have another id, so there is no order for it.
-    let is_impossible = wanted.is_some() && query.pet_id.is_none();
+    query.after = walk.id_before_page(cursor.as_deref(), OrderId::new)?;
+
     let _turn = area.turns.take(caller).await?;
-    let (orders, next) = if is_impossible {
+    let is_for_impossible_pet = pet_id.is_some() && query.pet_id.is_none();
+    let (orders, last_id) = if is_for_impossible_pet {
         (Vec::new(), None)
     } else {
         area.app.store.list_orders(&query).await?
     };
-    let next = next.and_then(|id| {
+
+    let next = last_id.and_then(|id| {
         let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
@@ -107,27 +61,58 @@ pub(crate) async fn list_orders(
         length: Order::length,
         write: contacts::writer(caller),
     };
-    page::respond(area, request, orders, element, next)
-        .await
-        .map(contacts::vary)
+    let response = page::respond(area, request, orders, element, next).await?;
+    Ok(contacts::vary(response))
+}
+
+/// Parses the parameters of a list, apart from the cursor. The query has no `pet_id` if no animal can have the number.
+fn parse_query(
+    [status, pet_id, reference, limit, _]: &[Option<Cow<'_, str>>; LIST_PARAMETERS.len()],
+) -> Result<OrderQuery, ApiError> {
+    let pet_number = query::filter(
+        "petId",
+        pet_id.as_ref(),
+        text::parse_integer,
+        query::AN_INTEGER,
+    )?;
+    Ok(OrderQuery {
+        status: query::filter(
+            "status",
+            status.as_ref(),
+            |text| text.parse().ok(),
+            "one of reserved, completed, cancelled, expired and returned",
+        )?,
+        pet_id: pet_number.and_then(PetId::new),
+        reference: query::filter(
+            "reference",
+            reference.as_ref(),
+            |text| Reference::new(text.to_owned()),
+            &Reference::rule(),
+        )?,
+        limit: query::limit(limit.as_ref())?,
+        newest_first: false,
+        after: None,
+    })
 }
 
 /// `POST /v1/store/orders`.
 pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(area, call).await?;
-    let new_order = new(area, &write.members(PlaceOrder::NAMES)?, write.now)?;
+    let members = write.members(PlaceOrder::NAMES)?;
+    let new_order = read_new_order(area, &members, write.now)?;
     write
         .execute(area, Command::PlaceOrder(new_order), wire::created_result)
         .await
 }
 
-pub(super) fn new(
+/// Reads the members of `placeOrder`. Fails with 400 if one is invalid, and with 404 if no animal can have the id.
+pub(super) fn read_new_order(
     area: &StoreArea,
     members: &Members<'_>,
     now: Timestamp,
 ) -> Result<NewOrder, ApiError> {
     let order: PlaceOrder = members.read()?;
-    let pet_id = write::pet_id(Some(order.pet_id))?;
+    let pet_id = subjects::pet_id(order.pet_id)?;
     Ok(order.into_order(pet_id, area.app.commands.default_end(now)))
 }
 
@@ -142,15 +127,11 @@ pub(crate) async fn get_order(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let id = write::order_id(query::path_integer(parameter))?;
-    let order = area
-        .app
-        .store
-        .get_order(id)
-        .await?
-        .ok_or_else(write::no_order)?;
-    let body = wire::render(|out| contacts::writer(caller)(out, &order));
-    wire::respond_with(area, request, body, order.version).map(contacts::vary)
+    let order = subjects::find_order(area, subjects::order_id_in_path(parameter)?).await?;
+    let write_order = contacts::writer(caller);
+    let body = wire::render(|out| write_order(out, &order));
+    let response = wire::respond_with(area, request, body, order.version)?;
+    Ok(contacts::vary(response))
 }
 
 /// `PATCH /v1/store/orders/{orderId}`: changes texts, the price and the contact, or extends a reservation.
@@ -164,83 +145,4 @@ pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
         preconditions,
     };
     write.execute(area, command, wire::first_result).await
-}
-
-/// The operations that close or reopen an order, also as commands of a batch.
-#[derive(Clone, Copy)]
-pub(crate) enum Act {
-    /// Sells the reserved animal.
-    Complete,
-    /// Ends a reservation.
-    Cancel,
-    /// Undoes a sale.
-    Return,
-    /// Reserves the animal again.
-    Reopen,
-}
-
-/// `POST /v1/store/orders/{orderId}/complete`, `/cancel`, `/return` and `/reopen`.
-pub(crate) async fn act(area: &StoreArea, call: Call<'_>, act: Act) -> Result<Response, ApiError> {
-    let preconditions = preconditions::from_headers(&call.request.headers)?;
-    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    let members = write.members(act.names())?;
-    let command = act.command(area, &members, write.order_id(), preconditions, write.now)?;
-    write.execute(area, command, wire::first_result).await
-}
-
-impl Act {
-    /// Returns the members that its body can have, and its command in a batch.
-    pub(super) fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Complete => CompleteOrder::NAMES,
-            Self::Cancel | Self::Return => EndOrder::NAMES,
-            Self::Reopen => ReopenOrder::NAMES,
-        }
-    }
-
-    pub(super) fn command(
-        self,
-        area: &StoreArea,
-        members: &Members<'_>,
-        id: Result<OrderId, ApiError>,
-        preconditions: Preconditions,
-        now: Timestamp,
-    ) -> Result<Command, ApiError> {
-        Ok(match self {
-            Self::Complete => {
-                let CompleteOrder { price } = members.read()?;
-                Command::CompleteOrder {
-                    id: id?,
-                    price,
-                    preconditions,
-                }
-            }
-            Self::Cancel => {
-                let EndOrder { reason } = members.read()?;
-                Command::CancelOrder {
-                    id: id?,
-                    reason,
-                    preconditions,
-                }
-            }
-            Self::Return => {
-                let EndOrder { reason } = members.read()?;
-                Command::ReturnOrder {
-                    id: id?,
-                    reason,
-                    preconditions,
-                }
-            }
-            Self::Reopen => {
-                let ReopenOrder { expires_at } = members.read()?;
-                let default_end = area.app.commands.default_end(now);
-                Command::ReopenOrder {
-                    id: id?,
-                    expires_at,
-                    default_end,
-                    preconditions,
-                }
-            }
-        })
-    }
 }

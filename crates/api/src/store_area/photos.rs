@@ -1,6 +1,6 @@
 //! The operations on photos.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
 use petstore_domain::{
     PetId, Problem,
@@ -21,16 +21,16 @@ use super::{
     members::{Body, invalid},
     preconditions, refusals,
     shared::StoreArea,
-    wire,
-    write::{self, Write},
+    subjects, wire,
+    write::Write,
 };
 use crate::{context::Call, idempotency, query};
 
-/// How much longer than another request one with a picture may take: to arrive over a slow line, to
-/// wait, and to be decoded.
+/// The additional time that a request with a picture may take: the picture arrives over a slow line, waits, and is
+/// decoded.
 pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
 
-/// `POST /v1/store/pets/{petId}/photos`: adds a photo behind the others.
+/// `POST /v1/store/pets/{petId}/photos`: adds a photo after the others.
 pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let [alt] = query::parameters(call.request.uri.query(), ["alt"])?;
     query::check_utf8(call.request.uri.query())?;
@@ -40,20 +40,20 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         |text| AltText::new(text.to_owned()),
         &AltText::rule(),
     )?;
-    let id = write::pet_id(query::path_integer(call.parameter))?;
+    let id = subjects::pet_id_in_path(call.parameter)?;
     if area.app.photos.storage().is_none() {
         return Err(PhotoError::Off.into());
     }
     // A repetition gets the first response, whatever became of the animal.
     if idempotency::key(&call.request.headers)?.is_none() {
-        check(area, id).await?;
+        check_room(area, id).await?;
     }
     let accepted = Pictures {
         formats: &Format::ALL,
         max: area.app.photos.max_size(),
     };
     let write = Write::read_picture(area, call, &accepted).await?;
-    // The bytes say the format, because many clients send another type or the same one always.
+    // The bytes say the format, because many clients send another media type, or always the same.
     let format = Format::detect(&write.body).ok_or_else(|| {
         area.app.photos.metrics.invalid.count();
         PhotoError::Invalid(PictureProblem::NoPicture)
@@ -66,13 +66,8 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
 }
 
 /// Rejects a photo of an animal that cannot get one, before its picture is read.
-async fn check(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
-    let pet = area
-        .app
-        .store
-        .get_store_pet(id)
-        .await?
-        .ok_or_else(write::no_pet)?;
+async fn check_room(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
+    let pet = subjects::find_pet(area, id).await?;
     check_room_for_photo(&pet).or_else(|refusal: Refusal| {
         Err(refusals::refusal_error(
             refusal,
@@ -94,12 +89,7 @@ pub(crate) async fn get_photo(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let (id, photo) = ids(parameter, second)?;
-    let pet = area
-        .app
-        .store
-        .get_store_pet(id)
-        .await?
-        .ok_or_else(write::no_pet)?;
+    let pet = subjects::find_pet(area, id).await?;
     let body = wire::photo_of(&pet, photo).ok_or_else(no_photo)?;
     wire::respond_with(area, request, body, pet.version)
 }
@@ -123,24 +113,31 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
 pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let photo =
-        |element: &RawValue| PhotoId::parse(&serde_json::from_str::<String>(element.get()).ok()?);
-    let order = json::elements(&write.body)?
-        .into_iter()
-        .map(photo)
-        .collect::<Option<Vec<_>>>();
-    let is_order = |order: &Vec<_>| {
-        order.len() <= Photos::MAX && order.iter().collect::<HashSet<_>>().len() == order.len()
-    };
-    let order = order
-        .filter(is_order)
-        .ok_or_else(|| invalid(PHOTO_ORDER_RULE))?;
+    let elements = json::elements(&write.body)?;
+    let order = parse_order(elements).ok_or_else(|| invalid(PHOTO_ORDER_RULE))?;
     let command = Command::OrderPhotos {
         id: write.pet_id()?,
         order,
         preconditions,
     };
     write.execute(area, command, wire::first_result).await
+}
+
+/// Parses the ids of photos in their new order. Returns `None` if they are too many, or one is invalid or repeated.
+fn parse_order(elements: Vec<&RawValue>) -> Option<Vec<PhotoId>> {
+    if elements.len() > Photos::MAX {
+        return None;
+    }
+    let mut order = Vec::with_capacity(elements.len());
+    for element in elements {
+        let text: String = serde_json::from_str(element.get()).ok()?;
+        let photo = PhotoId::parse(&text)?;
+        if order.contains(&photo) {
+            return None;
+        }
+        order.push(photo);
+    }
+    Some(order)
 }
 
 /// `DELETE /v1/store/pets/{petId}/photos/{photoId}`.
@@ -156,12 +153,11 @@ pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Res
     write.execute(area, command, wire::photo).await
 }
 
-/// The identifiers in the path: 404 if nothing can have them.
+/// Parses the ids of an animal and its photo in the path. Fails with 404 if nothing can have them.
 fn ids(pet: &str, photo: &str) -> Result<(PetId, PhotoId), ApiError> {
-    Ok((
-        write::pet_id(query::path_integer(pet))?,
-        PhotoId::parse(photo).ok_or_else(no_photo)?,
-    ))
+    let pet_id = subjects::pet_id_in_path(pet)?;
+    let photo_id = PhotoId::parse(photo).ok_or_else(no_photo)?;
+    Ok((pet_id, photo_id))
 }
 
 fn no_photo() -> ApiError {

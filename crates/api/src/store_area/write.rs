@@ -21,7 +21,9 @@ use petstore_web::edge::{
     response,
 };
 
-use super::{contacts, fingerprint, members::Members, note_texts, refusals, shared::StoreArea};
+use super::{
+    contacts, fingerprint, members::Members, note_texts, refusals, shared::StoreArea, subjects,
+};
 use crate::{access::auth, context::Call, idempotency, query};
 
 /// The number of bytes by which a response is usually longer than the body: the parts of a resource that the request
@@ -87,6 +89,19 @@ impl<'r> Write<'r> {
             room,
         };
         Self::new(area, call, key, content)
+    }
+
+    /// Reads the request of an operation that requires an `Idempotency-Key`. Fails with 400 without it.
+    pub(super) async fn read_with_key(area: &StoreArea, call: Call<'r>) -> Result<Self, ApiError> {
+        if idempotency::key(&call.request.headers)?.is_none() {
+            let [] = query::parameters(call.request.uri.query(), [])?;
+            return Err(ApiError::new(
+                Problem::MissingIdempotencyKey,
+                "This operation needs an Idempotency-Key. Send a new key, such as a UUID, with each \
+                 new request, and the same key with a retry.",
+            ));
+        }
+        Self::read(area, call, Some(Accepted::Json)).await
     }
 
     /// Reads the request of an operation that accepts a picture. Fails like [`Self::read`].
@@ -158,19 +173,6 @@ impl<'r> Write<'r> {
         })
     }
 
-    /// Reads the request of an operation that requires an `Idempotency-Key`. Fails with 400 without it.
-    pub(super) async fn read_with_key(area: &StoreArea, call: Call<'r>) -> Result<Self, ApiError> {
-        if idempotency::key(&call.request.headers)?.is_none() {
-            let [] = query::parameters(call.request.uri.query(), [])?;
-            return Err(ApiError::new(
-                Problem::MissingIdempotencyKey,
-                "This operation needs an Idempotency-Key. Send a new key, such as a UUID, with each \
-                 new request, and the same key with a retry.",
-            ));
-        }
-        Self::read(area, call, Some(Accepted::Json)).await
-    }
-
     /// Returns the members of the body, which can have only the members with these names. Fails with 400.
     pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
         Ok(Members::parse(&self.body, "The body", names)?)
@@ -178,12 +180,12 @@ impl<'r> Write<'r> {
 
     /// Parses the first parameter in the path as the id of an animal.
     pub(super) fn pet_id(&self) -> Result<PetId, ApiError> {
-        pet_id(query::path_integer(self.parameter))
+        subjects::pet_id_in_path(self.parameter)
     }
 
     /// Parses the first parameter in the path as the id of an order.
     pub(super) fn order_id(&self) -> Result<OrderId, ApiError> {
-        order_id(query::path_integer(self.parameter))
+        subjects::order_id_in_path(self.parameter)
     }
 
     /// Carries out one command, and responds with the resource that it is about.
@@ -299,24 +301,4 @@ pub(super) fn idempotency_conflict() -> ApiError {
     let message =
         "This Idempotency-Key was used for another request. Choose a new one for each request.";
     ApiError::new(Problem::IdempotencyConflict, message)
-}
-
-/// Returns an id in the path or body as the id of an animal. Fails with 404 if no animal can have it.
-pub(super) fn pet_id(id: Option<i64>) -> Result<PetId, ApiError> {
-    id.and_then(PetId::new).ok_or_else(no_pet)
-}
-
-/// Returns an id in the path or body as the id of an order. Fails with 404 if no order can have it.
-pub(super) fn order_id(id: Option<i64>) -> Result<OrderId, ApiError> {
-    id.and_then(OrderId::new).ok_or_else(no_order)
-}
-
-/// Returns the error for an animal that does not exist.
-pub(super) fn no_pet() -> ApiError {
-    ApiError::new(Problem::NotFound, "No animal has this id.")
-}
-
-/// Returns the error for an order that does not exist.
-pub(super) fn no_order() -> ApiError {
-    ApiError::new(Problem::NotFound, "No order has this id.")
 }

@@ -1,7 +1,7 @@
 //! The rules for categories: which changes follow from a command about a category.
 
 use super::{
-    Category, Change, ChangeType, Decision, Label, Preconditions, PresentState, Refusal, Resource,
+    Category, ChangeType, Decision, Label, Preconditions, PresentState, Refusal,
     rules::{require_preconditions, require_subject},
 };
 use crate::text::comparison_key;
@@ -51,15 +51,5 @@ pub(super) fn delete_category(
 ) -> Result<Decision, Refusal> {
     let category = require_subject(present.category.as_ref(), "No category has this id.")?;
     require_preconditions(preconditions, Some(category))?;
-    let change = Change {
-        kind: ChangeType::CategoryDeleted,
-        before: Some(Resource::Category(category.clone())),
-        after: None,
-    };
-    Ok(Decision {
-        changes: vec![change],
-        releases: None,
-        result: None,
-        photo: None,
-    })
+    Ok(Decision::deletion(ChangeType::CategoryDeleted, category))
 }

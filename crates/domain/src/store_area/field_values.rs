@@ -1,21 +1,12 @@
-//! The values of an animal's fields.
+//! The values of an animal's fields, and how a request changes them.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use sha2::{Digest, Sha256};
+use jiff::Timestamp;
 
-use super::{
-    Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
-    kind::{MAX_KEY_BYTES, compact_key, is_date},
-    name_key::identity_key,
-};
-use crate::{PetId, text::hex_digits};
-
-/// The maximum number of choices in a message.
-const MAX_CHOICES_IN_MESSAGE: usize = 20;
+use super::{FieldSet, FieldValue};
 
 /// The value of a field in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,22 +20,6 @@ pub enum RequestedValue {
 /// The values of an animal in a request, by the names of fields. The values of other fields stay.
 pub type FieldPatch = BTreeMap<String, RequestedValue>;
 
-/// The key of a value that only one animal may have. Two values with the same key count as the same.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UniqueKey {
-    /// The name of the field.
-    pub field: String,
-    /// The value, as [`FieldKind::key`] compares it, or its hash if that is long.
-    pub text: String,
-}
-
-/// An animal in the catalogue that has a unique value.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UniqueValueOwner {
-    pub key: UniqueKey,
-    pub pet: PetId,
-}
-
 /// The values of an animal, by the names of fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldValues(Option<Box<Values>>);
@@ -55,39 +30,6 @@ struct Values {
     sorted: Vec<(String, FieldValue)>,
     /// The values as a JSON object, the form that a store keeps and a client gets, because most callers need only that.
     json: String,
-}
-
-/// A filter of a search: the value that animals must have in a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueFilter {
-    pub field: FieldName,
-    pub kind: FieldKind,
-    pub is_unique: bool,
-    /// The value in the form in which values of this kind are compared: [`FieldKind::key`].
-    pub key: String,
-}
-
-impl ValueFilter {
-    /// Returns the filter for a value of a field; `None` if no search looks for such values.
-    pub(super) fn new(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
-        let key = field.kind.key(field.is_unique, value)?;
-        Some(Self {
-            field: field.name.clone(),
-            kind: field.kind,
-            is_unique: field.is_unique,
-            key,
-        })
-    }
-
-    /// Whether these values have the value of the filter.
-    pub(super) fn matches(&self, values: &FieldValues) -> bool {
-        let Some(value) = values.get(self.field.as_str()) else {
-            return false;
-        };
-        self.kind
-            .key(self.is_unique, value)
-            .is_some_and(|key| key == self.key)
-    }
 }
 
 /// The reason for invalid values, as a message for the client.
@@ -204,19 +146,6 @@ pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Returns the text of the key under which a store has a unique text. Migrations compute former keys with it once more.
-pub fn unique_text_key(text: &str) -> String {
-    shorten_key(compact_key(identity_key(text)))
-}
-
-/// Returns the key, or `sha256:` with its hash if the key is too long for an index.
-fn shorten_key(key: String) -> String {
-    if key.len() <= MAX_KEY_BYTES {
-        return key;
-    }
-    format!("sha256:{}", hex_digits(&Sha256::digest(&key)))
-}
-
 impl FieldSet {
     /// Returns the values after a change at `now`, or the reason why the change is not possible. A value that stays as
     /// it was is valid, even if it is no longer one of the choices.
@@ -263,47 +192,7 @@ impl FieldSet {
         None
     }
 
-    /// Returns the keys of the values that no other animal may have.
-    pub fn unique_keys(&self, values: &FieldValues) -> Vec<UniqueKey> {
-        values
-            .iter()
-            .filter_map(|(name, value)| self.unique_key(name, value))
-            .collect()
-    }
-
-    /// Returns the key of a value; `None` if other animals may also have the value.
-    pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
-        let field = self.find(name)?;
-        if !field.is_unique {
-            return None;
-        }
-        let key = field.kind.key(true, value)?;
-        Some(UniqueKey {
-            field: name.to_owned(),
-            text: shorten_key(key),
-        })
-    }
-
-    /// Parses the filter of a search for the value `text` of the field `name`, written as in a cell of a table.
-    ///
-    /// With a field `age` of the kind integer, `age` and `3` are a filter, and `age` and `03` are an error. A value
-    /// that is no longer one of the choices can be searched for, because animals can still have it.
-    pub fn parse_filter(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
-        let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
-        if field.kind == FieldKind::LongText {
-            let message = format!("field.{name} is of the kind longText, which has no search.");
-            return Err(FieldProblem::Invalid(message));
-        }
-
-        let filter = match field.parse_cell(text) {
-            RequestedValue::Set(value) if field.kind.allows(&value) => {
-                ValueFilter::new(field, &value)
-            }
-            _ => None,
-        };
-        filter.ok_or_else(|| FieldProblem::Invalid(field.rule_sentence("field")))
-    }
-
+    /// Returns the problem of a name that no field has.
     pub(super) fn unknown_field(&self, name: &str) -> FieldProblem {
         // Long enough to recognize it.
         let short_name: String = name.chars().take(40).collect();
@@ -313,96 +202,4 @@ impl FieldSet {
             names.join(", ")
         ))
     }
-}
-
-impl FieldDefinition {
-    /// Parses the text in a cell of a table, which is the value in JSON without quotes: `3`, `true` or
-    /// `2020-05-01`. A choice is its value, not its label, whatever the case of its letters.
-    pub fn parse_cell(&self, text: &str) -> RequestedValue {
-        let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
-        let value_text = choice.map_or(text, String::as_str);
-        match self.kind.parse(value_text) {
-            Some(value) => RequestedValue::Set(value),
-            None => RequestedValue::Invalid,
-        }
-    }
-
-    /// Returns the stored value of a choice for its value or its label, whatever the case of their letters. Returns
-    /// other values as they are.
-    pub fn resolve_choice(&self, requested: RequestedValue) -> RequestedValue {
-        let RequestedValue::Set(FieldValue::Text(text)) = &requested else {
-            return requested;
-        };
-        let choice = self
-            .choices
-            .as_ref()
-            .and_then(|choices| choices.find_by_value_or_label(text));
-        match choice {
-            Some(value) => RequestedValue::Set(FieldValue::Text(value.clone())),
-            None => requested,
-        }
-    }
-
-    /// Returns a value that is new at `now`; `None` if it is not valid.
-    pub fn validate(&self, requested: &RequestedValue, now: Timestamp) -> Option<FieldValue> {
-        let RequestedValue::Set(value) = requested else {
-            return None;
-        };
-        self.allows_new(value, now).then(|| value.clone())
-    }
-
-    /// Whether an animal can get this value at `now`. Prices, days of birth and choices have rules beyond their kind.
-    fn allows_new(&self, value: &FieldValue, now: Timestamp) -> bool {
-        match (value, &self.choices) {
-            (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
-            (FieldValue::Text(text), None) if self.is_price() => {
-                Decimal::new(text).is_some_and(|price| !price.has_minus())
-            }
-            (FieldValue::Text(text), None) if self.is_birth() => {
-                // Somewhere on earth, the next day of UTC has begun already.
-                let today = now.to_zoned(TimeZone::UTC).date();
-                let tomorrow = today.tomorrow().unwrap_or(Date::MAX);
-                is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
-            }
-            _ => self.kind.allows(value),
-        }
-    }
-
-    /// Returns the rule for a value, as a sentence about the member or the parameter with this name before the point:
-    /// `fields.age is of the kind integer and must be …`.
-    fn rule_sentence(&self, parent: &str) -> String {
-        format!("{parent}.{} {}.", self.name.as_str(), self.rule())
-    }
-
-    /// Returns the rule for a value, as the rest of a sentence that begins with the name of the
-    /// field.
-    pub fn rule(&self) -> String {
-        let value_rule = match &self.choices {
-            Some(choices) => choices_rule(choices),
-            None if self.is_price() => {
-                "a string such as \"249.00\", without a minus, with at most 12 digits before the point and \
-                 4 after it"
-                    .to_owned()
-            }
-            None if self.is_birth() => format!("{}, not later than tomorrow in UTC", self.kind.rule()),
-            None => self.kind.rule().to_owned(),
-        };
-        format!("is of the kind {} and must be {value_rule}", self.kind)
-    }
-}
-
-/// Returns a rule such as `one of male, female`.
-fn choices_rule(choices: &Choices) -> String {
-    let values = choices.values();
-    let first_values: Vec<&str> = values
-        .iter()
-        .take(MAX_CHOICES_IN_MESSAGE)
-        .map(String::as_str)
-        .collect();
-    let ellipsis = if values.len() > MAX_CHOICES_IN_MESSAGE {
-        ", …"
-    } else {
-        ""
-    };
-    format!("one of {}{ellipsis}", first_values.join(", "))
 }

@@ -6,6 +6,7 @@
 //! one transaction.
 
 mod act_reversal;
+mod age;
 mod category;
 mod category_rules;
 mod change;
@@ -26,6 +27,7 @@ mod logo;
 mod name_key;
 mod note_rules;
 mod order;
+mod order_checks;
 mod order_rules;
 mod patch;
 mod pet_note;
@@ -37,32 +39,36 @@ mod phrase;
 mod picture_problem;
 mod profile;
 mod query;
+mod refusal;
+mod resource;
 mod reversal;
 mod revert_rules;
 mod rules;
 mod shelter_fields;
 mod spelling;
 mod store_pet;
+mod stored_text;
 mod time_zone;
+mod unique_value;
+mod value_filter;
+mod value_rules;
 mod webhook;
 mod webhook_id;
 
+pub use age::Age;
 pub use category::{Category, Label};
-pub use change::{Change, ChangeType, Conflict, Decision, PresentState, Refusal, Resource};
+pub use change::{Change, ChangeType, Decision, PresentState};
 pub use command::{Command, IfMatch, NoteEdit, PhotoPatch, Preconditions, Subject};
 pub use contact_url::ContactUrl;
 pub use contract_text::{ContractText, unknown_placeholder};
-pub use date_range::{Age, DateRange};
+pub use date_range::DateRange;
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use everyday::{EverydayWord, Property};
 pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
 pub use field_labels::{FieldLabels, relabel};
 pub use field_rules::{FieldChange, FieldCommand, FieldDecision, FieldRefusal, decide_field};
-pub use field_values::{
-    FieldPatch, FieldProblem, FieldValues, RequestedValue, UniqueKey, UniqueValueOwner,
-    ValueFilter, unique_text_key,
-};
+pub use field_values::{FieldPatch, FieldProblem, FieldValues, RequestedValue};
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
@@ -74,8 +80,7 @@ pub use name_key::{
     search_key, spellings, value_keys, whole_key,
 };
 pub use order::{
-    Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason,
-    Reference, Text,
+    Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason, Reference,
 };
 pub use order_rules::asking_price;
 pub use patch::Patch;
@@ -92,13 +97,18 @@ pub use profile::{
     StoreKind, StoreName, TelephoneNumber, decide_profile,
 };
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
+pub use refusal::{Conflict, Refusal};
+pub use resource::Resource;
 pub use reversal::{
     CategoryReversal, LostPhoto, NotRevertible, OrderChange, PHOTOS_COME_BACK_WITHIN, PetChange,
     PetReversal, Reversal,
 };
 pub use shelter_fields::{INTAKE, PLACE, missing_shelter_fields};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
+pub use stored_text::{PrivateText, Text};
 pub use time_zone::{StoreTimeZone, ZoneRegion, zone_regions};
+pub use unique_value::{UniqueKey, UniqueValueOwner, unique_text_key};
+pub use value_filter::ValueFilter;
 pub use webhook::{
     Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, SealedSecrets,
     StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange, WebhookPatch,

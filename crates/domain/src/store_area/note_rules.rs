@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    Change, ChangeType, Decision, NoteEdit, NoteText, PetNote, PresentState, Refusal, Resource,
+    ChangeType, Decision, NoteEdit, NoteText, PetNote, PresentState, Refusal,
     rules::{NO_PET, require_preconditions, require_subject},
 };
 use crate::{NamedActor, PetId};
@@ -58,17 +58,7 @@ pub(super) fn patch_note(
 /// Decides how a note is deleted, for good.
 pub(super) fn delete_note(edit: &NoteEdit, present: &PresentState) -> Result<Decision, Refusal> {
     let note = require_editable(edit, present)?;
-    let change = Change {
-        kind: ChangeType::NoteDeleted,
-        before: Some(Resource::Note(note.clone())),
-        after: None,
-    };
-    Ok(Decision {
-        changes: vec![change],
-        releases: None,
-        result: None,
-        photo: None,
-    })
+    Ok(Decision::deletion(ChangeType::NoteDeleted, note))
 }
 
 /// Returns the note of an edit, if the editor may change it and knows its version.

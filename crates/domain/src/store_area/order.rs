@@ -2,11 +2,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::fmt;
-
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Decimal, Patch};
+use super::{Decimal, Patch, PrivateText, Text};
 use crate::{PetId, pet::id, words::words};
 
 id! {
@@ -25,32 +23,6 @@ words! {
     }
 }
 
-/// Unicode text of `MIN` to `MAX` characters (code points) without U+0000, which PostgreSQL cannot
-/// store. `MIN` is 0 or 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
-
-impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
-    /// Returns the text; `None` if it is too short or too long, or contains U+0000.
-    pub fn new(text: String) -> Option<Self> {
-        let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');
-        is_valid.then_some(Self(text))
-    }
-
-    /// Returns the rule for the text, which completes "a string of …": `1 to 500 characters without U+0000`.
-    pub fn rule() -> String {
-        if MIN == 0 {
-            format!("at most {MAX} characters without U+0000")
-        } else {
-            format!("{MIN} to {MAX} characters without U+0000")
-        }
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 /// The store's own number for an order, such as the number of an invoice. Opaque, and not personal data.
 pub type Reference = Text<255>;
 
@@ -59,40 +31,9 @@ pub type Note = Text<2000>;
 
 pub type Reason = Text<255>;
 
-/// The customer's contact data, as the staff write it: 1 to 500 characters without U+0000, such as
-/// "Anna Miller, 0171 555 01 23".
-///
-/// This is personal data, which is erased some time after the order closed. So nothing that stays longer may have it:
-/// not the log of changes, a remembered response or a line of the log.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Contact(Text<{ Contact::MAX_LENGTH }, 1>);
-
-impl Contact {
-    /// The maximum length, in characters.
-    pub const MAX_LENGTH: usize = 500;
-
-    /// Returns the contact; `None` if the text is empty or too long, or contains U+0000.
-    pub fn new(text: String) -> Option<Self> {
-        Text::new(text).map(Self)
-    }
-
-    /// Returns the rule for the text, which completes "a string of …".
-    pub fn rule() -> String {
-        Text::<{ Self::MAX_LENGTH }, 1>::rule()
-    }
-
-    /// Returns the text as it was written.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl fmt::Debug for Contact {
-    /// Hides the text, so that no line of the log gets it.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Contact(..)")
-    }
-}
+/// The customer's contact data, as the staff write it, such as "Anna Miller, 0171 555 01 23". It is erased some time
+/// after the order closed.
+pub type Contact = PrivateText<500>;
 
 /// An order for one animal. Times have milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,16 +125,7 @@ impl NewOrder {
             contact: contact.into_value(),
         }
     }
-}
 
-/// Whether an order reserves or sells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderTerms {
-    ReservedUntil(Timestamp),
-    Completed,
-}
-
-impl NewOrder {
     /// Returns the order when it is placed, as a reservation without an end. `asking_price` is its price if the new order
     /// names none.
     pub(super) fn place(
@@ -220,6 +152,13 @@ impl NewOrder {
             holds: true,
         }
     }
+}
+
+/// Whether an order reserves or sells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderTerms {
+    ReservedUntil(Timestamp),
+    Completed,
 }
 
 /// New values of an order.

@@ -6,11 +6,11 @@ use super::{
     ChangeType, Decimal, Decision, FieldDefinition, FieldSet, FieldValue, NewOrder, Order,
     OrderPatch, OrderStatus, OrderTerms, Patch, Preconditions, PresentState, Reason, Refusal,
     StorePet,
-    pet_rules::refuse_withdrawn,
-    rules::{
-        NO_ORDER, NO_PET, check_preconditions, invalid_transition, require_preconditions,
-        require_subject,
+    order_checks::{
+        check_available, check_end, check_for_sale, check_holds, check_price, refuse_order,
     },
+    pet_rules::refuse_withdrawn,
+    rules::{NO_ORDER, NO_PET, check_preconditions, require_preconditions, require_subject},
 };
 use crate::PetStatus;
 
@@ -35,26 +35,14 @@ pub(super) fn place_order(
     match new_order.terms {
         OrderTerms::ReservedUntil(end) => {
             order.expires_at = Some(end);
-            Ok(
-                Decision::new(ChangeType::OrderPlaced, None, order).with_pet_status(
-                    pet,
-                    PetStatus::Pending,
-                    Some(id),
-                    now,
-                ),
-            )
+            let decision = Decision::new(ChangeType::OrderPlaced, None, order);
+            Ok(decision.with_pet_status(pet, PetStatus::Pending, Some(id), now))
         }
         OrderTerms::Completed => {
             order.status = OrderStatus::Completed;
             order.closed_at = Some(now);
-            Ok(
-                Decision::new(ChangeType::OrderCompleted, None, order).with_pet_status(
-                    pet,
-                    PetStatus::Sold,
-                    None,
-                    now,
-                ),
-            )
+            let decision = Decision::new(ChangeType::OrderCompleted, None, order);
+            Ok(decision.with_pet_status(pet, PetStatus::Sold, None, now))
         }
     }
 }
@@ -177,17 +165,6 @@ pub(super) fn reopen_order(
     change_status(order, after, present, now)
 }
 
-fn check_available(pet: &StorePet, order: &Order) -> Result<(), Refusal> {
-    if pet.status == PetStatus::Available {
-        return Ok(());
-    }
-    let advice = format!(
-        "Its animal is {}. The order can be reopened while the animal is available.",
-        pet.status
-    );
-    Err(refuse_order(order, &advice))
-}
-
 /// Decides how a reservation ends whose time has passed.
 pub(super) fn expire_order(present: &PresentState, now: Timestamp) -> Result<Decision, Refusal> {
     let order = require_subject(present.order.as_ref(), NO_ORDER)?;
@@ -298,79 +275,4 @@ fn change_status(
     let open_order = is_open.then_some(order.id);
     let decision = Decision::new(kind, Some(order), after);
     Ok(decision.with_pet_status(pet, pet_status, open_order, now))
-}
-
-/// Rejects a completed order that does not hold its animal: somebody has changed the status of the animal since.
-fn check_holds(order: &Order) -> Result<(), Refusal> {
-    if order.holds {
-        return Ok(());
-    }
-    Err(refuse_order(
-        order,
-        "The status of its animal has changed since the sale, so the order can no longer be \
-         returned or reopened.",
-    ))
-}
-
-/// Rejects a price with a minus, unless the order has it already.
-fn check_price(price: &Patch<Decimal>, order: Option<&Order>) -> Result<(), Refusal> {
-    let Patch::Set(price) = price else {
-        return Ok(());
-    };
-    let former_price = order.and_then(|order| order.price.as_ref());
-    if price.has_minus() && former_price != Some(price) {
-        return Err(Refusal::Invalid("price must have no minus."));
-    }
-    Ok(())
-}
-
-/// Rejects the end of a reservation that is not in the future, or too far in the future.
-fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
-    if end <= now {
-        return Err(Refusal::Invalid("expiresAt must be in the future."));
-    }
-    if end.duration_since(now) > Order::LONGEST_RESERVATION {
-        return Err(Refusal::Invalid(
-            "expiresAt must be at most 400 days from now.",
-        ));
-    }
-    Ok(())
-}
-
-/// Rejects an animal whose status or open order does not allow a new order with these terms.
-fn check_for_sale(pet: &StorePet, terms: OrderTerms) -> Result<(), Refusal> {
-    let is_possible = match terms {
-        OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,
-        OrderTerms::Completed => pet.status != PetStatus::Sold && pet.order_id.is_none(),
-    };
-    if is_possible {
-        return Ok(());
-    }
-    Err(invalid_transition(not_for_sale_message(pet, terms), pet))
-}
-
-/// Returns the message for an animal that cannot be reserved or sold by a new order.
-fn not_for_sale_message(pet: &StorePet, terms: OrderTerms) -> String {
-    let id = pet.id;
-    match (pet.order_id, terms) {
-        (Some(order), _) => {
-            format!("Animal {id} is reserved by order {order}. Complete or cancel the order first.")
-        }
-        (None, OrderTerms::ReservedUntil(_)) => {
-            format!(
-                "Animal {id} is {}. Only an available animal can be reserved.",
-                pet.status
-            )
-        }
-        (None, OrderTerms::Completed) => {
-            format!("Animal {id} is {} and cannot be sold again.", pet.status)
-        }
-    }
-}
-
-/// Returns the refusal of a command that the status of an order does not allow. `advice` is the last sentence of its
-/// message.
-fn refuse_order(order: &Order, advice: &str) -> Refusal {
-    let message = format!("Order {} is {}. {advice}", order.id, order.status);
-    invalid_transition(message, order)
 }

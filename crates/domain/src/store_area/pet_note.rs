@@ -2,11 +2,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::fmt;
-
 use jiff::Timestamp;
 
-use super::Text;
+use super::PrivateText;
 use crate::{Actor, NamedActor, PetId, pet::id};
 
 id! {
@@ -14,39 +12,8 @@ id! {
     NoteId
 }
 
-/// The text of a note: 1 to 1,000 characters without U+0000, such as "Afraid of men, fine with children".
-///
-/// It can be about people, and it is gone when the note is deleted. So nothing that stays longer may have it: not the log
-/// of changes, a remembered response or a line of the log.
-#[derive(Clone, PartialEq, Eq)]
-pub struct NoteText(Text<{ NoteText::MAX_LENGTH }, 1>);
-
-impl NoteText {
-    /// The maximum length, in characters.
-    pub const MAX_LENGTH: usize = 1_000;
-
-    /// Returns the text; `None` if it is empty or too long, or contains U+0000.
-    pub fn new(text: String) -> Option<Self> {
-        Text::new(text).map(Self)
-    }
-
-    /// Returns the rule for the text, which completes "a string of …".
-    pub fn rule() -> String {
-        Text::<{ Self::MAX_LENGTH }, 1>::rule()
-    }
-
-    /// Returns the text as it was written.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl fmt::Debug for NoteText {
-    /// Hides the text, so that no line of the log gets it.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("NoteText(..)")
-    }
-}
+/// The text of a note, such as "Afraid of men, fine with children". It is gone when the note is deleted.
+pub type NoteText = PrivateText<1_000>;
 
 /// A note on an animal. Times have milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,10 +22,10 @@ pub struct PetNote {
     pub id: NoteId,
     /// The animal, which never changes.
     pub pet_id: PetId,
-    /// Who wrote it, with the name at that time.
+    /// The person or program that wrote it, with the name at that time.
     pub author: NamedActor,
     pub created_at: Timestamp,
-    /// When its text was changed last; the time of its creation before.
+    /// The time of the last change of its text, at first the time of its creation.
     pub updated_at: Timestamp,
     /// From 1, one higher with each change.
     pub version: i64,

@@ -1,4 +1,4 @@
-//! The common parts of the rules of animals, orders and categories.
+//! The common parts of the rules of animals, orders, categories and notes.
 
 use jiff::Timestamp;
 
@@ -34,6 +34,21 @@ impl Decision {
             changes: vec![change],
             releases: None,
             result: Some(after),
+            photo: None,
+        }
+    }
+
+    /// Returns the decision to delete a subject.
+    pub(super) fn deletion(kind: ChangeType, subject: &(impl Into<Resource> + Clone)) -> Self {
+        let change = Change {
+            kind,
+            before: Some(subject.clone().into()),
+            after: None,
+        };
+        Self {
+            changes: vec![change],
+            releases: None,
+            result: None,
             photo: None,
         }
     }

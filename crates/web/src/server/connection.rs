@@ -17,8 +17,9 @@ use tracing::debug;
 use super::{
     activity::{Activity, RequestInFlight},
     handler::{ConnectionState, Handler, Handling},
-    io::{ClientStream, Socket},
+    io::ClientStream,
     limits::Limits,
+    socket::Socket,
 };
 use crate::edge::{BYTES_OF_REQUEST, Reader, Reservation, body::MAX_BODY};
 

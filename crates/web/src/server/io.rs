@@ -1,4 +1,4 @@
-//! A client's socket with a timeout for the first bytes and a lingering close.
+//! The stream of a client: a socket with a timeout for the first bytes and a lingering close.
 
 use std::{
     cell::RefCell,
@@ -11,24 +11,21 @@ use std::{
 
 use memchr::memchr;
 use petstore_domain::Client;
-use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     time::{self, Sleep},
 };
-use tokio_rustls::server::TlsStream;
 
-use super::{activity::Activity, strict_heads::StrictHeads};
+use super::{activity::Activity, socket::Socket, strict_heads::StrictHeads};
 
-/// How many bytes tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
+/// The number of bytes that tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
 /// connection preface (RFC 9113, section 3.4).
 const PREFACE_LENGTH: usize = 24;
 
-/// How much a client may still send after the last response, which is read and discarded.
+/// The number of bytes that a client may still send after the last response. They are read and discarded.
 const LINGER_BYTES: usize = 1 << 20;
 
-/// How long a client may still send after the last response.
+/// The time in which a client may still send after the last response.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Up to this size, in bytes, the head and body of a response are copied into one buffer, because
@@ -45,54 +42,17 @@ const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
 /// The header field that hyper's own response lacks.
 const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
-/// The bytes of responses that the system buffers for a connection that has carried a valid key (Linux doubles it). With
-/// a growing buffer, it would take minutes to notice that a client does not read.
+/// The number of bytes of responses that the system buffers for a connection that has carried a valid key (Linux doubles
+/// it). With a growing buffer, it would take minutes to notice that a client does not read.
 const SEND_BUFFER: usize = 256 << 10;
 
-/// The bytes for any other connection: strangers can have thousands, and this memory counts nowhere else.
+/// The number of bytes that the system buffers for any other connection: strangers can have thousands of connections, and
+/// no limit of the service counts this memory.
 pub(super) const SEND_BUFFER_OF_STRANGER: usize = 48 << 10;
 
 thread_local! {
     /// A buffer for the small response that this thread sends.
     static SMALL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// A client's connection, with or without TLS.
-pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Whether the connection is encrypted and authenticated.
-    const IS_ENCRYPTED: bool;
-
-    /// Makes the close of the socket discard everything that was not sent yet.
-    fn reset_on_close(&self);
-
-    /// Lets the system buffer `length` bytes of responses (Linux doubles it). If the system rejects it, the size stays.
-    fn set_send_buffer(&self, length: usize);
-}
-
-impl Socket for TcpStream {
-    const IS_ENCRYPTED: bool = false;
-
-    fn reset_on_close(&self) {
-        let _ = self.set_zero_linger();
-    }
-
-    fn set_send_buffer(&self, length: usize) {
-        let _ = set_socket_send_buffer_size(self, length);
-    }
-}
-
-impl Socket for TlsStream<TcpStream> {
-    const IS_ENCRYPTED: bool = true;
-
-    fn reset_on_close(&self) {
-        let (stream, _) = self.get_ref();
-        stream.reset_on_close();
-    }
-
-    fn set_send_buffer(&self, length: usize) {
-        let (stream, _) = self.get_ref();
-        stream.set_send_buffer(length);
-    }
 }
 
 /// A socket that
@@ -186,9 +146,7 @@ impl<S: Socket> ClientStream<S> {
             _ => self.written_in_a_row = 0,
         }
     }
-}
 
-impl<S: Socket> ClientStream<S> {
     /// Writes a small response of `length` bytes in one piece. Adds the field that hyper's own response lacks.
     fn poll_write_together(
         &mut self,
@@ -334,7 +292,7 @@ mod tests {
     use rustix::net::sockopt::socket_send_buffer_size;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
-        net::TcpListener,
+        net::{TcpListener, TcpStream},
     };
 
     use super::*;

@@ -6,6 +6,7 @@ mod connection_slots;
 mod handler;
 mod io;
 mod limits;
+mod socket;
 mod strict_heads;
 mod tls;
 

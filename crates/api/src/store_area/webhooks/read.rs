@@ -24,29 +24,29 @@ pub(crate) async fn list_webhooks(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::WEBHOOKS, &[]);
-    let after = cursor
-        .map(|cursor| walk.decode(&cursor))
-        .transpose()?
-        .map_or(0, |(_, id)| id);
-    let stored = area.app.store.list_webhooks().await?;
-    let webhooks = stored.into_iter().map(|stored| stored.webhook);
-    let (webhooks, next) = limit.page(
-        webhooks.filter(|webhook| webhook.id.0 > after).collect(),
-        |webhook| webhook.id.0,
-    );
-    let next = next
-        .and_then(|id| page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id)));
+    let after = walk.id_before_page(cursor.as_deref(), Some)?.unwrap_or(0);
+    let mut webhooks = Vec::new();
+    for stored_webhook in area.app.store.list_webhooks().await? {
+        if stored_webhook.webhook.id > WebhookId(after) {
+            webhooks.push(stored_webhook.webhook);
+        }
+    }
+    let (webhooks, last_id) = limit.page(webhooks, |webhook| webhook.id);
+
+    let next = last_id.and_then(|WebhookId(id)| {
+        page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id))
+    });
     let element: Element<Webhook> = Element {
-        length: |webhook| {
-            webhook.url.len()
-                + webhook
-                    .description
-                    .as_ref()
-                    .map_or(0, |text: &Label| text.as_str().len())
-        },
+        length: texts_length,
         write: |out, webhook| json::write_webhook(out, webhook, None),
     };
     page::respond(area, request, webhooks, element, next).await
+}
+
+/// Returns the length of the texts of a webhook, in bytes.
+fn texts_length(webhook: &Webhook) -> usize {
+    let description = webhook.description.as_ref().map_or("", Label::as_str);
+    webhook.url.len() + description.len()
 }
 
 /// `GET /v1/store/webhooks/{webhookId}`.
@@ -57,12 +57,7 @@ pub(crate) async fn get_webhook(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let found = area
-        .app
-        .webhooks
-        .find(query::path_integer(parameter).map(WebhookId))
-        .await?;
-    let webhook = found.ok_or_else(no_webhook)?.webhook;
+    let webhook = find_webhook(area, query::path_integer(parameter)).await?;
     wire::respond_with(area, request, webhook_json(&webhook, None), webhook.version)
 }
 
@@ -76,29 +71,28 @@ pub(crate) async fn list_attempts(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     // The walk is the same however the path spells the id.
-    let id = query::path_integer(parameter);
-    let walk = Walk::new(cursor::ATTEMPTS, &[id.map(|id| id.to_string()).as_deref()]);
-    let after = cursor
-        .map(|cursor| walk.decode(&cursor))
-        .transpose()?
-        .map_or(0, |(_, id)| id);
-    let id = area
-        .app
-        .webhooks
-        .find(id.map(WebhookId))
-        .await?
-        .ok_or_else(no_webhook)?
-        .webhook
-        .id;
-    let one_more = u32::from(limit.get()) + 1;
-    let attempts = area.app.store.list_attempts(id, after, one_more).await?;
-    let (attempts, next) = limit.page(attempts, |&(number, _)| number);
+    let path_id = query::path_integer(parameter);
+    let filter = path_id.map(|id| id.to_string());
+    let walk = Walk::new(cursor::ATTEMPTS, &[filter.as_deref()]);
+    let after = walk.id_before_page(cursor.as_deref(), Some)?.unwrap_or(0);
+    let id = find_webhook(area, path_id).await?.id;
+
+    let store_limit = u32::from(limit.get()) + 1;
+    let attempts = area.app.store.list_attempts(id, after, store_limit).await?;
+    let (attempts, last_number) = limit.page(attempts, |&(number, _)| number);
+
     let path = format!("/store/webhooks/{id}/attempts");
-    let next =
-        next.and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode("", number)));
+    let next = last_number
+        .and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode("", number)));
     let element: Element<(i64, Attempt)> = Element {
         length: |_| 0,
         write: |out, (_, attempt)| json::write_attempt(out, attempt),
     };
     page::respond(area, request, attempts, element, next).await
+}
+
+/// Reads a webhook. Fails with 404 if it does not exist.
+async fn find_webhook(area: &StoreArea, id: Option<i64>) -> Result<Webhook, ApiError> {
+    let stored_webhook = area.app.webhooks.find(id.map(WebhookId)).await?;
+    Ok(stored_webhook.ok_or_else(no_webhook)?.webhook)
 }

@@ -1,0 +1,107 @@
+//! The parameters of `listStorePets` that search for the values of fields.
+
+use std::collections::BTreeMap;
+
+use petstore_domain::{
+    Problem,
+    store_area::{DateRange, FieldProblem, PetQuery, ValueFilter},
+};
+use petstore_web::edge::ApiError;
+
+use crate::{query::PrefixedParameter, store_area::shared::StoreArea};
+
+/// The beginning of the name of a parameter that searches for the value of a field.
+pub(super) const FIELD_PREFIX: &str = "field.";
+
+/// The parameters with this beginning, as an error shows them.
+pub(super) const FIELD_PARAMETERS: &str =
+    "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
+
+/// The values and the dates that the animals of a search must have.
+#[derive(Default)]
+pub(super) struct FieldSearch {
+    pub(super) values: Vec<ValueFilter>,
+    pub(super) dates: Option<DateRange>,
+}
+
+/// The texts of the first and the last day of a range, as the query gives them.
+#[derive(Default)]
+struct RangeParameters<'q> {
+    from: Option<&'q str>,
+    to: Option<&'q str>,
+}
+
+/// Parses the parameters of fields.
+///
+/// Example: `field.breed=Beagle` is a value, and `field.born.from=2024-01-01` is a range of dates.
+pub(super) async fn parse(
+    area: &StoreArea,
+    parameters: &[PrefixedParameter<'_>],
+) -> Result<FieldSearch, ApiError> {
+    if parameters.is_empty() {
+        return Ok(FieldSearch::default());
+    }
+    let mut values = Vec::new();
+    let mut ranges = BTreeMap::<&str, RangeParameters<'_>>::new();
+    for PrefixedParameter { name, value } in parameters {
+        if let Some(name) = name.strip_suffix(".from") {
+            ranges.entry(name).or_default().from = Some(value);
+        } else if let Some(name) = name.strip_suffix(".to") {
+            ranges.entry(name).or_default().to = Some(value);
+        } else {
+            values.push((name.as_str(), &**value));
+        }
+    }
+    check_fields(&values, &ranges)?;
+
+    let fields = area.app.store.fields().await?;
+    let mut search = FieldSearch::default();
+    for (name, value) in values {
+        let filter = fields.parse_filter(name, value).map_err(field_error)?;
+        search.values.push(filter);
+    }
+    if let Some((name, range)) = ranges.pop_first() {
+        let dates = fields.date_range(name, range.from, range.to);
+        search.dates = Some(dates.map_err(field_error)?);
+    }
+    Ok(search)
+}
+
+/// Checks that a search can have these values and ranges of fields.
+fn check_fields(
+    values: &[(&str, &str)],
+    ranges: &BTreeMap<&str, RangeParameters<'_>>,
+) -> Result<(), ApiError> {
+    if ranges.len() > 1 {
+        return Err(invalid_parameter(format!(
+            "Ranges of {} fields are given as field.NAME.from and field.NAME.to. A search has at most one.",
+            ranges.len()
+        )));
+    }
+    if let Some((name, _)) = values.iter().find(|(name, _)| ranges.contains_key(name)) {
+        return Err(invalid_parameter(format!(
+            "field.{name} is given with field.{name}.from or field.{name}.to. Give a value or a range."
+        )));
+    }
+    let count = values.len() + ranges.len();
+    let max = PetQuery::MAX_VALUE_FILTERS;
+    if count > max {
+        return Err(invalid_parameter(format!(
+            "{count} fields are given as field.NAME. A search has at most {max}."
+        )));
+    }
+    Ok(())
+}
+
+/// Returns the error for a value that the field cannot have, or for a field that does not exist.
+fn field_error(problem: FieldProblem) -> ApiError {
+    match problem {
+        FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),
+        FieldProblem::Invalid(message) => invalid_parameter(message),
+    }
+}
+
+/// Returns the error for an invalid parameter.
+fn invalid_parameter(message: String) -> ApiError {
+    ApiError::new(Problem::InvalidParameter, message)
+}

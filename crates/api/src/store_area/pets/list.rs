@@ -1,0 +1,237 @@
+//! `listStorePets`: `GET /v1/store/pets`.
+
+use hyper::header::HeaderValue;
+use petstore_domain::{
+    PetId,
+    store_area::{NamePrefix, PetQuery, Phrase, StorePet},
+    text,
+};
+use petstore_formats::json;
+use petstore_web::edge::{ApiError, Response};
+
+use super::field_search::{self, FIELD_PARAMETERS, FIELD_PREFIX};
+use crate::{
+    context::Call,
+    query::{self, PrefixedParameters},
+    store_area::{
+        cursor::{self, Walk},
+        everyday, feed,
+        page::{self, Element},
+        shared::StoreArea,
+    },
+};
+
+/// The names of the parameters that search for no field.
+const SEARCH_PARAMETERS: [&str; 8] = [
+    "status",
+    "categoryId",
+    "name",
+    "q",
+    "withdrawn",
+    "listed",
+    "limit",
+    "cursor",
+];
+
+/// The parameters of a search: [`SEARCH_PARAMETERS`], and the parameters for fields.
+type SearchParameters<'q> = PrefixedParameters<'q, { SEARCH_PARAMETERS.len() }>;
+
+/// Responds with a page of animals, and a link to the next one. The first page also links to the changes from now on.
+pub(crate) async fn list_pets(
+    area: &StoreArea,
+    Call {
+        request, caller, ..
+    }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let parameters = query::prefixed_parameters(
+        request.uri.query(),
+        SEARCH_PARAMETERS,
+        FIELD_PREFIX,
+        FIELD_PARAMETERS,
+    )?;
+    let mut query = parse_query(&parameters)?;
+    query::check_utf8(request.uri.query())?;
+    let field_search = field_search::parse(area, &parameters.prefixed).await?;
+    query.values = field_search.values;
+    query.dates = field_search.dates;
+
+    let walk = walk_through(&parameters, &query);
+    query.after = last_pet_before_page(&walk, &parameters)?;
+
+    // Read before the page, so that a client that follows the changes from here misses none.
+    let log = if query.after.is_none() {
+        Some(area.app.store.journal_state().await?)
+    } else {
+        None
+    };
+    let _turn = area.turns.take(caller).await?;
+    if let Some(phrase) = query.phrase.take() {
+        query.phrase = Some(everyday::understand(area, phrase).await?);
+    }
+    let (pets, last_id) = area.app.store.list_store_pets(&query).await?;
+
+    let next =
+        last_id.and_then(|id| next_link(area, &parameters, &query, &walk.encode("", id.get())));
+    let element: Element<StorePet> = Element {
+        length: StorePet::length,
+        write: json::write_store_pet,
+    };
+    let mut response = page::respond(area, request, pets, element, next).await?;
+    if let Some(log) = log {
+        feed::add_link(area, &log, &mut response);
+    }
+    Ok(response)
+}
+
+/// Parses the parameters of a search, apart from the values of fields and the cursor.
+fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> {
+    let [
+        status,
+        category_id,
+        name,
+        phrase,
+        withdrawn,
+        listed,
+        limit,
+        _,
+    ] = &parameters.values;
+    let withdrawn = query::filter(
+        "withdrawn",
+        withdrawn.as_ref(),
+        parse_boolean,
+        "true or false",
+    )?;
+    Ok(PetQuery {
+        status: query::filter(
+            "status",
+            status.as_ref(),
+            |text| text.parse().ok(),
+            "one of available, pending and sold",
+        )?,
+        category_id: query::filter(
+            "categoryId",
+            category_id.as_ref(),
+            text::parse_integer,
+            query::AN_INTEGER,
+        )?,
+        name: query::filter(
+            "name",
+            name.as_ref(),
+            parse_name_prefix,
+            "at most 64 letters and digits, counted without accents (64 characters if it has \
+             none), and without U+0000",
+        )?,
+        phrase: query::filter("q", phrase.as_ref(), Phrase::new, Phrase::RULE)?,
+        is_withdrawn: withdrawn.unwrap_or_default(),
+        is_listed: query::filter("listed", listed.as_ref(), parse_boolean, "true or false")?,
+        limit: query::limit(limit.as_ref())?,
+        ..PetQuery::default()
+    })
+}
+
+/// Returns the walk through the animals of a query. The same filters in another order or case are the same walk.
+fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
+    let [status, category_id, ..] = &parameters.values;
+    let name = query.name.as_ref().map(NamePrefix::as_str);
+    let withdrawn = withdrawn_filter(parameters, query);
+    let mut filters = vec![status.as_deref(), category_id.as_deref(), name, withdrawn];
+
+    let mut values: Vec<_> = query
+        .values
+        .iter()
+        .map(|value| (value.field.as_str(), value.key.as_str()))
+        .collect();
+    values.sort_unstable();
+    for (field, key) in values {
+        filters.extend([Some(field), Some(key)]);
+    }
+
+    // No field has a name with a question mark.
+    match query.is_listed {
+        Some(true) => filters.push(Some("?listed")),
+        Some(false) => filters.push(Some("?unlisted")),
+        None => {}
+    }
+    if let Some(phrase) = &query.phrase {
+        filters.extend([Some("?q"), Some(phrase.as_str())]);
+    }
+    let Some(dates) = &query.dates else {
+        return Walk::new(cursor::PETS, &filters);
+    };
+    let [from, to] = dates.bounds();
+    filters.extend(["?dates", dates.field.as_str(), &from, &to].map(Some));
+    Walk::new(cursor::PETS, &filters)
+}
+
+/// Returns the parameter `withdrawn` if it changes what the search finds. `withdrawn=false` is the default.
+fn withdrawn_filter<'q>(parameters: &'q SearchParameters<'_>, query: &PetQuery) -> Option<&'q str> {
+    let [_, _, _, _, withdrawn, ..] = &parameters.values;
+    if query.is_withdrawn {
+        withdrawn.as_deref()
+    } else {
+        None
+    }
+}
+
+/// Returns the animal after which the page begins; `None` for the first page.
+fn last_pet_before_page(
+    walk: &Walk,
+    parameters: &SearchParameters<'_>,
+) -> Result<Option<PetId>, ApiError> {
+    let [.., cursor] = &parameters.values;
+    let Some(cursor) = cursor else {
+        return Ok(None);
+    };
+    let (key, id) = walk.decode(cursor)?;
+    // Cursors of a release that listed animals by name have a key.
+    if !key.is_empty() {
+        return Err(cursor::invalid());
+    }
+    PetId::new(id).map(Some).ok_or_else(cursor::invalid)
+}
+
+/// Returns the link to the next page of a search.
+fn next_link(
+    area: &StoreArea,
+    parameters: &SearchParameters<'_>,
+    query: &PetQuery,
+    cursor: &str,
+) -> Option<HeaderValue> {
+    let [status, category_id, name, phrase, _, listed, ..] = &parameters.values;
+    let withdrawn = withdrawn_filter(parameters, query);
+    let fields: Vec<_> = parameters
+        .prefixed
+        .iter()
+        .map(|field| (format!("{FIELD_PREFIX}{}", field.name), &*field.value))
+        .collect();
+
+    let mut filters = vec![
+        ("status", status.as_deref()),
+        ("categoryId", category_id.as_deref()),
+        ("name", name.as_deref()),
+        ("q", phrase.as_deref()),
+        ("withdrawn", withdrawn),
+        ("listed", listed.as_deref()),
+    ];
+    for (name, value) in &fields {
+        filters.push((name.as_str(), Some(*value)));
+    }
+    page::next_link(area, "/store/pets", query.limit, &filters, cursor)
+}
+
+/// Parses the beginning of a name. A name with U+0000 does not exist.
+fn parse_name_prefix(text: &str) -> Option<NamePrefix> {
+    if text.contains('\0') {
+        None
+    } else {
+        NamePrefix::new(text)
+    }
+}
+
+fn parse_boolean(text: &str) -> Option<bool> {
+    match text {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! The operations on animals.
+
+mod field_search;
+mod list;
+
+pub(crate) use self::list::list_pets;
+
+use hyper::StatusCode;
+use petstore_domain::store_area::{Command, Note, PetPatch, Resource, WithdrawalReason};
+use petstore_formats::json::AddPet;
+use petstore_web::edge::{ApiError, Response, body::Accepted, response};
+
+use super::{
+    members::{Body, bodies},
+    preconditions,
+    shared::StoreArea,
+    subjects, wire,
+    write::Write,
+};
+use crate::{context::Call, etag, query};
+
+bodies! {
+    WithdrawPet: reason, note;
+}
+
+/// The body of `withdrawPet`.
+pub(super) struct WithdrawPet {
+    pub(super) reason: WithdrawalReason,
+    pub(super) note: Option<Note>,
+}
+
+/// `GET /v1/store/pets/{petId}`: an animal, withdrawn or not.
+pub(crate) async fn get_pet(
+    area: &StoreArea,
+    Call {
+        request, parameter, ..
+    }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let pet = subjects::find_pet(area, subjects::pet_id_in_path(parameter)?).await?;
+    wire::respond(area, request, &Resource::Pet(pet))
+}
+
+/// `POST /v1/store/pets`: adds an animal.
+pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
+    let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.pet()?;
+    write
+        .execute(
+            area,
+            Command::AddPet(pet, fields, Vec::new()),
+            wire::created_result,
+        )
+        .await
+}
+
+/// `PATCH /v1/store/pets/{petId}`.
+pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::Patch)).await?;
+    let patch = write.members(PetPatch::NAMES)?.read()?;
+    let command = Command::PatchPet {
+        id: write.pet_id()?,
+        patch,
+        preconditions,
+    };
+    write.execute(area, command, wire::first_result).await
+}
+
+/// `POST /v1/store/pets/{petId}/withdraw`.
+pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
+    let WithdrawPet { reason, note } = write.members(WithdrawPet::NAMES)?.read()?;
+    let command = Command::WithdrawPet {
+        id: write.pet_id()?,
+        reason,
+        note,
+        preconditions,
+    };
+    write.execute(area, command, wire::first_result).await
+}
+
+/// `POST /v1/store/pets/{petId}/restore`.
+pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::from_headers(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
+    write.members(&[])?;
+    let command = Command::RestorePet {
+        id: write.pet_id()?,
+        preconditions,
+    };
+    write.execute(area, command, wire::first_result).await
+}
+
+/// `GET /v1/store/inventory`: the numbers of animals by status.
+pub(crate) async fn inventory(
+    area: &StoreArea,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let inventory = area.app.inventory.read().await?;
+    let body = area.http.memory.hold(wire::inventory(&inventory))?;
+    let etag = area.http.etag_key.etag(&body);
+    Ok(etag::respond(
+        &request.headers,
+        response::json(StatusCode::OK, body),
+        etag,
+    ))
+}

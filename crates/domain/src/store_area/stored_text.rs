@@ -1,0 +1,64 @@
+//! The texts that people write into animals, orders and notes: of a limited length, and some of them private.
+
+use std::fmt;
+
+/// Unicode text of `MIN` to `MAX` characters (code points) without U+0000, which PostgreSQL cannot
+/// store. `MIN` is 0 or 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
+
+impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
+    /// Returns the text; `None` if it is too short or too long, or contains U+0000.
+    pub fn new(text: String) -> Option<Self> {
+        let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');
+        is_valid.then_some(Self(text))
+    }
+
+    /// Returns the rule for the text, which completes "a string of …": `1 to 500 characters without U+0000`.
+    pub fn rule() -> String {
+        if MIN == 0 {
+            format!("at most {MAX} characters without U+0000")
+        } else {
+            format!("{MIN} to {MAX} characters without U+0000")
+        }
+    }
+
+    /// Returns the text as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A text that can be about people: 1 to `MAX` characters without U+0000.
+///
+/// Such a text is erased at some time. So nothing that stays longer may have it: not the log of changes, a remembered
+/// response or a line of the log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PrivateText<const MAX: usize>(Text<MAX, 1>);
+
+impl<const MAX: usize> PrivateText<MAX> {
+    /// The maximum length, in characters.
+    pub const MAX_LENGTH: usize = MAX;
+
+    /// Returns the text; `None` if it is empty or too long, or contains U+0000.
+    pub fn new(text: String) -> Option<Self> {
+        Text::new(text).map(Self)
+    }
+
+    /// Returns the rule for the text, which completes "a string of …".
+    pub fn rule() -> String {
+        Text::<MAX, 1>::rule()
+    }
+
+    /// Returns the text as it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl<const MAX: usize> fmt::Debug for PrivateText<MAX> {
+    /// Hides the text, so that no line of the log gets it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("PrivateText(..)")
+    }
+}
