@@ -154,12 +154,11 @@ pub(crate) static TEXTS: Texts = Texts {
     add_one: "Ein Tier",
     add_many: "Viele aus einer Tabelle",
     add_animal: "Tier hinzufügen",
-    add_to_number: "Unter dieser Nummer hinzufügen, ohne Namen",
+    add_to_number: "Unter dieser Nummer hinzufügen, ohne Kategorienamen",
     paste: "Zeilen der Tabelle",
     paste_hint: "Kopieren Sie die Zeilen und fügen Sie sie hier ein: ein Tier pro Zeile, mit Name und \
-     Kategorie. Mit Überschriften in der ersten Zeile auch mit dem Status und den Werten der Felder. Ohne Kategorie gilt \
-     die der Tierart. Sie sehen \
-     eine Vorschau, bevor etwas hinzugefügt wird.",
+     Kategorie. Wenn in der ersten Zeile Überschriften stehen, können auch der Status und weitere Felder dabei sein. \
+     Ohne Kategorie gilt die der Tierart. Sie sehen eine Vorschau, bevor etwas hinzugefügt wird.",
     preview: "Vorschau",
     line: "Zeile",
     check: "Prüfung",
@@ -207,7 +206,7 @@ pub(crate) static TEXTS: Texts = Texts {
     nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
     undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
     status,
-    withdrawn: "Abgegangen",
+    withdrawn: "Abgang",
     departures: "Abgang",
     withdrawn_filter: "Nicht mehr im Bestand",
     status_below: |count, status| {
@@ -456,7 +455,7 @@ pub(crate) static TEXTS: Texts = Texts {
     with_selected: "Ausgewählte Tiere ändern",
     all_or_none: "Es ändern sich entweder alle oder keines.",
     reserve_or_sell: "Reservieren oder verkaufen\u{a0}…",
-    move_more: "Verschieben\u{a0}…",
+    move_more: "Kategorie ändern\u{a0}…",
     move_label: "In Kategorie verschieben",
     value_more: "Wert ändern\u{a0}…",
     new_value: "Neuer Wert",
@@ -762,7 +761,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Several animals at once.
     change_verb: "Ändern",
-    move_animals: |count, category| format!("{} in „{category}“ verschieben?", animals(count)),
+    move_animals: |count, category| format!("{} in die Kategorie „{category}“ verschieben?", animals(count)),
     change_animals: |count, label, value| {
         let dative = if count == 1 { "" } else { "n" };
         format!(
@@ -1217,9 +1216,9 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Tiere lesen",
-        Scope::Write => "Tiere lesen und hinzufügen",
-        Scope::StoreRead => "Bestand und Vorgänge lesen",
+        Scope::Read => "Tiere ansehen",
+        Scope::Write => "Tiere ansehen und hinzufügen",
+        Scope::StoreRead => "Bestand und Vorgänge ansehen",
         Scope::StoreWrite => "Bestand und Vorgänge ändern",
         Scope::StoreAdmin => "Betrieb verwalten",
     },

@@ -61,7 +61,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "Nein",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {species}"));
-        format!("Foto {number} von {name}{}", species.unwrap_or_default())
+        format!("Foto {number} von {}{}", called(name), species.unwrap_or_default())
     },
 
     // The texts of the pages.
@@ -112,17 +112,11 @@ pub(crate) static TEXTS: Texts = Texts {
     new: "Neu eingestellt",
     one_year: "Über ein Jahr bei uns",
     request: "Fehlernummer ",
-    found_a_home: |name| format!("{name} hat ein Zuhause gefunden"),
-    ask: |name| {
-        if name == TEXTS.no_name {
-            "Anfrage zu diesem Tier".to_owned()
-        } else {
-            format!("Anfrage zu {name}")
-        }
-    },
-    ask_here: |name, number| format!("Fragen Sie uns nach {name}, Nummer {number}."),
+    found_a_home: |name| format!("{} hat ein Zuhause gefunden", called_first(name)),
+    ask: |name| format!("Anfrage zu {}", called(name)),
+    ask_here: |name, number| format!("Fragen Sie uns nach {}, Nummer {number}.", called(name)),
     number: |number| format!("Nummer {number}"),
-    is_reserved: |name| format!("{name} ist zurzeit reserviert."),
+    is_reserved: |name| format!("{} ist zurzeit reserviert.", called_first(name)),
     photo_of: |number, count| format!("Foto {number} von {count}"),
     count: |count, most| match count {
         1 => "1 Tier".to_owned(),
@@ -147,7 +141,7 @@ pub(crate) static TEXTS: Texts = Texts {
             format!(" ({})", kind.join(", "))
         };
         let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
-        format!("{name}{kind} sucht ein Zuhause{at}")
+        format!("{}{kind} sucht ein Zuhause{at}", called_first(name))
     },
     words: |all| all.join(", "),
     problem: |problem| {
@@ -168,6 +162,24 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     free: "Kostenlos",
 };
+
+/// The name of an animal within a sentence.
+fn called(name: &str) -> &str {
+    if name == TEXTS.no_name {
+        "diesem Tier"
+    } else {
+        name
+    }
+}
+
+/// The name of an animal at the beginning of a sentence.
+fn called_first(name: &str) -> &str {
+    if name == TEXTS.no_name {
+        "Dieses Tier"
+    } else {
+        name
+    }
+}
 
 /// A number in groups.
 pub(crate) fn in_digits(number: usize) -> String {
