@@ -134,7 +134,7 @@ pub(crate) static TEXTS: Texts = Texts {
     not_your_note: "Seuls l’auteur de cette note et les responsables peuvent la modifier.",
     too_many_notes: "Cet animal a déjà 500 notes. Supprimez celles qui ne servent plus.",
     delete_note: "Supprimer la note",
-    delete_note_question: "Supprimer cette note\u{a0}?",
+    delete_note_question: "Supprimer cette note\u{202f}?",
     delete_note_effect: "Son texte disparaîtra définitivement et ne pourra pas être récupéré.",
     note_was_added: "Note ajoutée.",
     note_was_changed: "Note corrigée.",
@@ -158,14 +158,14 @@ pub(crate) static TEXTS: Texts = Texts {
     add_to_number: "Ajouter l’animal à ce numéro, sans nom de catégorie",
     paste: "Lignes du tableur",
     paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, avec son nom et sa catégorie. \
-     Si la première ligne contient les en-têtes, aussi avec son statut et les valeurs de ses champs. \
+     Si la première ligne contient les en-têtes, vous pouvez ajouter le statut et les autres champs. \
      Sans catégorie, celle de l’espèce s’applique. \
      Vous verrez un aperçu avant tout ajout.",
     preview: "Aperçu",
     line: "Ligne",
     check: "Contrôle",
     fine: "OK",
-    preview_hint: "Rien n’est encore ajouté. Ils seront ajoutés tous ensemble, ou pas du tout.",
+    preview_hint: "Rien n’est encore ajouté. Les animaux seront ajoutés tous ensemble, ou pas du tout.",
     change_lines: "Modifier les lignes",
     preview_again: "Actualiser l’aperçu",
 
@@ -284,7 +284,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_number: |id| format!("Catégorie {id}"),
     changed_by: |name| format!("Modifié par {name}"),
     is_withdrawn: "L’animal est sorti. Annulez d’abord sa sortie.",
-    withdraw_animal: |name| format!("Enregistrer la sortie {}\u{a0}?", de(called(name))),
+    withdraw_animal: |name| format!("Enregistrer la sortie {}\u{202f}?", de(called(name))),
     has_no_reservation: "L’animal n’a pas de réservation.",
     is_gone: "Il n’existe plus.",
     is_reserved: |order| format!("L’animal est réservé (dossier {order})."),
@@ -305,7 +305,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Par exemple 2 ans ou 8 mois\u{a0}; un nombre seul compte en années.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre seul compte en années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
@@ -351,9 +351,9 @@ pub(crate) static TEXTS: Texts = Texts {
      et son type et «\u{a0}Unique\u{a0}» ne peuvent pas changer.",
     too_many_fields: "Il y a déjà 50 champs. Supprimez-en un avant d’en ajouter un autre.",
     field_changed: "Quelqu’un d’autre a modifié ce champ en même temps. Vérifiez son état actuel, puis enregistrez à nouveau.",
-    delete_choice: |choice| format!("Supprimer le choix «\u{a0}{choice}\u{a0}»\u{a0}?"),
-    show_field: |label| format!("Publier «\u{a0}{label}\u{a0}» sur le site\u{a0}?"),
-    change_field: |label| format!("Modifier le champ «\u{a0}{label}\u{a0}»\u{a0}?"),
+    delete_choice: |choice| format!("Supprimer le choix «\u{a0}{choice}\u{a0}»\u{202f}?"),
+    show_field: |label| format!("Publier «\u{a0}{label}\u{a0}» sur le site\u{202f}?"),
+    change_field: |label| format!("Modifier le champ «\u{a0}{label}\u{a0}»\u{202f}?"),
     choice_in_use: |count, most, choice| {
         let animals = if count > most {
             format!("plus de {}", animals(most))
@@ -421,7 +421,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     spreadsheet_error: |cell| {
         format!(
-            "{cell} n’est pas une valeur. Si la cellule affiche ####, élargissez la colonne dans le tableur\u{a0}; sinon, corrigez la formule ou videz la cellule. Copiez et collez ensuite les lignes à nouveau."
+            "{cell} n’est pas une valeur. Si la cellule affiche ####, élargissez la colonne dans le tableur\u{202f}; sinon, corrigez la formule ou videz la cellule. Copiez et collez ensuite les lignes à nouveau."
         )
     },
 
@@ -464,7 +464,7 @@ pub(crate) static TEXTS: Texts = Texts {
     chip: |label, value| format!("{label}\u{a0}: {value}"),
     too_many_filters: |most, left_out| {
         format!(
-            "Vous pouvez filtrer par {most} champs au plus\u{a0}; non appliqué\u{a0}: {left_out}. Retirez d’abord un autre filtre."
+            "Vous pouvez filtrer par {most} champs au plus\u{202f}; non appliqué\u{a0}: {left_out}. Retirez d’abord un autre filtre."
         )
     },
 
@@ -683,7 +683,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Le service est injoignable.",
         "Votre session est fermée. Connectez-vous dans un autre onglet, puis appuyez à nouveau sur le bouton.",
         "C’est la même image que {}.",
-        "20 photos au maximum par animal\u{a0}; non envoyées ({})\u{a0}: {}",
+        "20 photos au maximum par animal\u{202f}; non envoyées ({})\u{a0}: {}",
         "1 photo ajoutée.",
         "{} photos ajoutées.",
         "Photos non ajoutées\u{a0}: {}.",
@@ -745,10 +745,10 @@ pub(crate) static TEXTS: Texts = Texts {
     more_categories: "Pour les autres, ouvrez Catégories.",
     name_it: "Donner ce nom",
     rename_category: |old, new| {
-        format!("Renommer la catégorie «\u{a0}{old}\u{a0}» en «\u{a0}{new}\u{a0}»\u{a0}?")
+        format!("Renommer la catégorie «\u{a0}{old}\u{a0}» en «\u{a0}{new}\u{a0}»\u{202f}?")
     },
     name_category: |id, label| {
-        format!("Donner à la catégorie {id} le nom «\u{a0}{label}\u{a0}»\u{a0}?")
+        format!("Donner à la catégorie {id} le nom «\u{a0}{label}\u{a0}»\u{202f}?")
     },
     category_has: |count| {
         let are = of_count(
@@ -771,43 +771,43 @@ pub(crate) static TEXTS: Texts = Texts {
     change_verb: "Modifier",
     move_animals: |count, category| {
         format!(
-            "Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?",
+            "Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{202f}?",
             animals(count)
         )
     },
     change_animals: |count, label, value| {
         format!(
-            "Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?",
+            "Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{202f}?",
             animals(count)
         )
     },
     clear_animals: |count, label| {
         format!(
-            "Effacer «\u{a0}{label}\u{a0}» pour {}\u{a0}?",
+            "Effacer «\u{a0}{label}\u{a0}» pour {}\u{202f}?",
             animals(count)
         )
     },
     reserve_animals: |count, end| {
-        format!("Réserver {} jusqu’au {end} inclus\u{a0}?", animals(count))
+        format!("Réserver {} jusqu’au {end} inclus\u{202f}?", animals(count))
     },
-    sell_animals: |count| format!("Vendre {}\u{a0}?", animals(count)),
+    sell_animals: |count| format!("Vendre {}\u{202f}?", animals(count)),
     cancel_reservations_of: |count| {
         let reservations = of_count(count, "la réservation", "les réservations");
-        format!("Annuler {reservations} de {}\u{a0}?", animals(count))
+        format!("Annuler {reservations} de {}\u{202f}?", animals(count))
     },
     withdraw_animals: |count, why| {
         format!(
-            "Enregistrer la sortie de {} ({})\u{a0}?",
+            "Enregistrer la sortie de {} ({})\u{202f}?",
             animals(count),
             reason(why).to_lowercase()
         )
     },
-    list_animals: |count| format!("Publier {} sur le site\u{a0}?", animals(count)),
-    unlist_animals: |count| format!("Retirer {} du site\u{a0}?", animals(count)),
+    list_animals: |count| format!("Publier {} sur le site\u{202f}?", animals(count)),
+    unlist_animals: |count| format!("Retirer {} du site\u{202f}?", animals(count)),
 
     // Pasted lines.
     no_heading: "La ligne a plus de cellules qu’il n’y a de colonnes.",
-    several_lines: "La cellule a plusieurs lignes. Un guillemet n’est-il pas fermé\u{a0}?",
+    several_lines: "La cellule a plusieurs lignes. Un guillemet n’est-il pas fermé\u{202f}?",
     quote_not_closed: "Un guillemet n’est pas fermé, ou se trouve dans une cellule sans guillemets autour. Écrivez une telle cellule \"Dit \"\"Max\"\"\", ou supprimez le guillemet.",
     columns: "Colonnes",
     leave_out: "Ignorer",
@@ -815,7 +815,7 @@ pub(crate) static TEXTS: Texts = Texts {
     first_line_is: ["est un animal", "contient les en-têtes"],
     first_line_has_headings: "La première ligne contient les en-têtes",
     first_line_counts: "Pour l’instant, la première ligne compte comme un animal.",
-    unknown_columns: "Que contiennent ces colonnes\u{a0}?",
+    unknown_columns: "Que contiennent ces colonnes\u{202f}?",
     see_above: "Voir ci-dessus",
     lines_with: |numbers| format!("Lignes {numbers}"),
     separator: "Les cellules sont séparées par",
@@ -866,8 +866,11 @@ pub(crate) static TEXTS: Texts = Texts {
     make_link: "Créer un nouveau lien",
     revoke_effect: "Tout programme qui utilise cette clé sera refusé. Une clé révoquée ne peut plus être réactivée.",
     really: |verb, what| match what.strip_prefix("pour ") {
-        Some(name) if verb == TEXTS.change_role => format!("{verb} {}\u{a0}?", de(name)),
-        _ => format!("{verb} {}\u{a0}?", called(what)),
+        Some(name) if verb == TEXTS.change_role => format!("{verb} {}\u{202f}?", de(name)),
+        _ if verb == TEXTS.revoke_key => {
+            format!("{verb} la clé «\u{a0}{what}\u{a0}»\u{202f}?")
+        }
+        _ => format!("{verb} {}\u{202f}?", called(what)),
     },
     disable_member: |name| {
         format!(
@@ -878,7 +881,7 @@ pub(crate) static TEXTS: Texts = Texts {
     change_role: "Changer le rôle",
     role_becomes: |name, old, new| {
         format!(
-            "{name} passe du rôle «\u{a0}{}\u{a0}» au rôle «\u{a0}{}\u{a0}». {}",
+            "{name} passe du rôle «\u{a0}{}\u{a0}» au rôle «\u{a0}{}\u{a0}». {}.",
             role(old),
             role(new),
             what_role_may(new)
@@ -977,7 +980,7 @@ pub(crate) static TEXTS: Texts = Texts {
     form_kept: "Saisissez votre mot de passe pour continuer. Votre saisie est conservée, et vous pourrez l’envoyer ensuite.",
     form_too_long: "Votre session est terminée, et votre texte est trop long pour être conservé ici. Connectez-vous dans un autre onglet, revenez en arrière dans celui-ci et renvoyez-le.",
     form_not_of_browser: "Ce formulaire a été conservé dans un autre navigateur, ou celui-ci a perdu ses cookies entre-temps. Il n’a donc pas été envoyé. Revenez à la page du formulaire, et envoyez-le à nouveau.",
-    no_password: "Mot de passe oublié ou pas encore choisi\u{a0}? Un responsable peut vous donner un lien.",
+    no_password: "Mot de passe oublié ou pas encore choisi\u{202f}? Un responsable peut vous donner un lien.",
     send_kept_hint: "Vous êtes connecté. Envoyez maintenant votre saisie.",
     send_kept: "Envoyer ma saisie",
     drop_kept: "Ne pas l’envoyer",
@@ -997,7 +1000,7 @@ pub(crate) static TEXTS: Texts = Texts {
     sign_in_at: |host| format!("Se connecter avec {host}"),
     sign_in_in_new_tab: |host| {
         format!(
-            "Connectez-vous avec {host} dans un nouvel onglet, puis revenez dans celui-ci. Votre saisie reste ici\u{a0}; envoyez-la ensuite."
+            "Connectez-vous avec {host} dans un nouvel onglet, puis revenez dans celui-ci. Votre saisie reste ici\u{202f}; envoyez-la ensuite."
         )
     },
     provider_unreachable: |host| {
@@ -1180,7 +1183,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Quelqu’un a modifié le contenu de cette page. Elle reste telle quelle tant que vous l’utilisez.",
-    offline: "Pas de connexion\u{a0}: rien n’a été envoyé. Votre saisie est conservée\u{a0}; réessayez dès que la connexion est rétablie.",
+    offline: "Pas de connexion\u{a0}: rien n’a été envoyé. Votre saisie est conservée\u{202f}; réessayez dès que la connexion est rétablie.",
     connection_lost: "La connexion au service est perdue. Cette page n’est peut-être plus à jour.",
     signed_out: "Votre session est fermée\u{a0}: cette page n’est peut-être plus à jour. Connectez-vous dans un autre onglet, ou rechargez-la.",
     show_change: "1 modification – l’afficher",
@@ -1245,9 +1248,9 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Lire les animaux",
-        Scope::Write => "Lire et ajouter des animaux",
-        Scope::StoreRead => "Lire les animaux et les dossiers de l’établissement",
+        Scope::Read => "Consulter les animaux",
+        Scope::Write => "Consulter et ajouter des animaux",
+        Scope::StoreRead => "Consulter les animaux et les dossiers de l’établissement",
         Scope::StoreWrite => "Modifier les animaux et les dossiers de l’établissement",
         Scope::StoreAdmin => "Administrer l’établissement",
     },
@@ -1370,7 +1373,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Type",
-        "Un refuge fait adopter des animaux et demande des frais d’adoption\u{a0}; une animalerie les vend.",
+        "Un refuge fait adopter des animaux et demande des frais d’adoption\u{202f}; une animalerie les vend.",
         "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
     ],
     member_about: [
@@ -1380,7 +1383,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contrat",
-        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. {animal} devient le nom de l’animal et {store} le nom de l’établissement. Une ligne vide sépare deux paragraphes\u{a0}; 4\u{202f}000 caractères au plus.",
+        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. {animal} devient le nom de l’animal et {store} le nom de l’établissement. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
         "Le contrat doit avoir 4\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
@@ -1391,7 +1394,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_telephone: [
         "Téléphone",
         "",
-        "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres\u{a0}; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
+        "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres\u{202f}; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
     ],
     member_contact_page: [
         "Page de contact",
@@ -1415,7 +1418,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Fuseau horaire",
-        "Les jours commencent et finissent dans ce fuseau horaire\u{a0}: sur la page Aujourd’hui, pour les âges, les réservations et sur le site. Sans lui, les heures sont celles de chaque appareil et les jours ceux du temps universel (UTC).",
+        "Les jours commencent et finissent dans ce fuseau horaire\u{a0}: sur la page Aujourd’hui, pour les âges, les réservations et sur le site. S’il n’est pas choisi, les heures suivent chaque appareil et les jours le temps universel (UTC).",
         "Le fuseau horaire doit être l’un de ceux de la liste. Choisissez-en un, ou aucun.",
     ],
     member_currency: [
@@ -1529,7 +1532,7 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Réservation expirée",
         ChangeType::OrderReturned => "Rendu",
         ChangeType::OrderReopened => "Réservé à nouveau",
-        ChangeType::CategoryChanged => "Catégorie nommée",
+        ChangeType::CategoryChanged => "Nom de catégorie défini",
         ChangeType::CategoryDeleted => "Nom de catégorie supprimé",
         ChangeType::NoteAdded => "Note ajoutée",
         ChangeType::NoteChanged => "Note corrigée",
@@ -1579,8 +1582,8 @@ fn days(count: u64) -> String {
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Vendu par erreur\u{a0}? Remettre en réservation",
-        OrderStatus::Cancelled => "Annulé par erreur\u{a0}? Remettre en réservation",
+        OrderStatus::Completed => "Vendu par erreur\u{202f}? Remettre en réservation",
+        OrderStatus::Cancelled => "Annulé par erreur\u{202f}? Remettre en réservation",
         _ => "Remettre en réservation",
     }
 }
@@ -1641,9 +1644,9 @@ pub(crate) mod shelter {
         sold_at: "Adoption",
         sold_today: "Adoptés aujourd’hui",
         all_sales: "Toutes les adoptions",
-        sell_more: "Faire adopter…",
-        sell: "Faire adopter",
-        sell_now: "Faire adopter maintenant",
+        sell_more: "Marquer comme adopté…",
+        sell: "Marquer comme adopté",
+        sell_now: "Marquer comme adopté maintenant",
         take_back_hint: "L’adoptant rend l’animal, qui redevient disponible.",
         sold_without_order: "L’animal a été marqué comme adopté sans dossier. Pour corriger cela, modifiez son statut.",
         pending_without_order: "L’animal a été marqué comme réservé sans dossier\u{a0}: la réservation n’a donc pas d’échéance. Réservez-le ici pour en fixer une, enregistrez son adoption ou modifiez son statut.",
@@ -1658,7 +1661,7 @@ pub(crate) mod shelter {
         language_of_store: |name| format!("Langue du refuge ({name})"),
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
         scope: |scope| match scope {
-            Scope::StoreRead => "Lire les animaux et les dossiers du refuge",
+            Scope::StoreRead => "Consulter les animaux et les dossiers du refuge",
             Scope::StoreWrite => "Modifier les animaux et les dossiers du refuge",
             Scope::StoreAdmin => "Administrer le refuge",
             other => super::TEXTS.scope(other),
@@ -1667,7 +1670,7 @@ pub(crate) mod shelter {
         any_status: "Au refuge",
         also_sold: "Au refuge ou adoptés",
         add_sold: "Inclure les adoptés",
-        reserve_or_sell: "Réserver ou faire adopter…",
+        reserve_or_sell: "Réserver ou marquer comme adopté…",
         price: "Frais d’adoption",
         contact: "Adoptant",
         contact_of: |_| TEXTS.contact,
@@ -1722,7 +1725,7 @@ pub(crate) mod shelter {
             format!("{count} {what} avec des frais, {sum} au total")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "Adopté par erreur\u{a0}? Remettre en réservation",
+            OrderStatus::Completed => "Adopté par erreur\u{202f}? Remettre en réservation",
             other => super::reopen(other),
         },
         order_is: |id, status| match status {
@@ -1731,7 +1734,13 @@ pub(crate) mod shelter {
             ),
             other => super::order_is(id, other),
         },
-        sell_animals: |count| format!("Faire adopter {}\u{a0}?", animals(count)),
+        sell_animals: |count| {
+            format!(
+                "Marquer {} comme {}\u{202f}?",
+                animals(count),
+                of_count(count, "adopté", "adoptés")
+            )
+        },
         sold_as: |order| format!("Animal adopté (dossier {order})."),
         sale_undone: "L’adoption est annulée.",
         ..super::TEXTS

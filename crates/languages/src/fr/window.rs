@@ -113,7 +113,7 @@ pub(crate) static TEXTS: Texts = Texts {
     previous_photo: "Photo précédente",
     next_photo: "Photo suivante",
     similar: "Animaux similaires",
-    perhaps: "Peut-être aussi",
+    perhaps: "Vous aimerez peut-être aussi",
     newest: "Nos derniers arrivés",
     new: "Ajouté récemment",
     one_year: "Chez nous depuis plus d’un an",
