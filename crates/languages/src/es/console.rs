@@ -157,7 +157,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_to_number: "Añadir el animal con este número, sin nombre de categoría",
     paste: "Líneas de la hoja de cálculo",
     paste_hint: "Copie las filas y péguelas aquí: un animal por línea, con su nombre y su categoría. Si la primera línea \
-     contiene los encabezados, también con su estado y los valores de sus campos. Sin categoría, se usa la de la especie. Verá una vista previa antes de añadir nada.",
+     contiene los encabezados, puede incluir también el estado y los demás campos. Sin categoría, se usa la de la especie. Verá una vista previa antes de añadir nada.",
     preview: "Vista previa",
     line: "Línea",
     check: "Comprobación",
@@ -850,7 +850,7 @@ pub(crate) static TEXTS: Texts = Texts {
     change_role: "Cambiar el rol",
     role_becomes: |name, old, new| {
         format!(
-            "El rol de {name} es ahora «{}» y pasará a ser «{}». {}",
+            "El rol de {name} es ahora «{}» y pasará a ser «{}». {}.",
             role(old),
             role(new),
             what_role_may(new)
@@ -1214,9 +1214,9 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Leer animales",
-        Scope::Write => "Leer y añadir animales",
-        Scope::StoreRead => "Leer animales y trámites del centro",
+        Scope::Read => "Consultar animales",
+        Scope::Write => "Consultar y añadir animales",
+        Scope::StoreRead => "Consultar animales y trámites del centro",
         Scope::StoreWrite => "Modificar animales y trámites del centro",
         Scope::StoreAdmin => "Administrar el centro",
     },
@@ -1360,7 +1360,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Tipo",
-        "Una protectora da animales en adopción por una tasa; una tienda los vende.",
+        "Una protectora da animales en adopción a cambio de una tasa; una tienda los vende.",
         "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
     ],
     member_about: [
@@ -1405,7 +1405,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Zona horaria",
-        "Los días empiezan y terminan en esta zona horaria: en la página Hoy, en las edades, en las reservas y en el sitio web. Sin ella, las horas son las de cada dispositivo y los días, los de UTC.",
+        "Los días empiezan y terminan en esta zona horaria: en la página Hoy, en las edades, en las reservas y en el sitio web. Si no se elige ninguna, las horas son las de cada dispositivo y los días, los de UTC.",
         "La zona horaria debe ser una de la lista. Elija una de ellas o ninguna.",
     ],
     member_currency: [
@@ -1505,7 +1505,7 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Reserva vencida",
         ChangeType::OrderReturned => "Devuelto",
         ChangeType::OrderReopened => "Reservado de nuevo",
-        ChangeType::CategoryChanged => "Categoría nombrada",
+        ChangeType::CategoryChanged => "Nombre de categoría asignado",
         ChangeType::CategoryDeleted => "Nombre de categoría eliminado",
         ChangeType::NoteAdded => "Nota añadida",
         ChangeType::NoteChanged => "Nota corregida",
@@ -1559,9 +1559,9 @@ fn days(count: u64) -> String {
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "¿Vendido por error? Volver a la reserva",
-        OrderStatus::Cancelled => "¿Anulado por error? Volver a la reserva",
-        _ => "Volver a la reserva",
+        OrderStatus::Completed => "¿Vendido por error? Dejarlo otra vez reservado",
+        OrderStatus::Cancelled => "¿Anulado por error? Dejarlo otra vez reservado",
+        _ => "Dejarlo otra vez reservado",
     }
 }
 
@@ -1621,9 +1621,9 @@ pub(crate) mod shelter {
         sold_at: "Adoptado el",
         sold_today: "Adoptados hoy",
         all_sales: "Todas las adopciones",
-        sell_more: "Dar en adopción…",
-        sell: "Dar en adopción",
-        sell_now: "Dar en adopción ahora",
+        sell_more: "Marcar como adoptado…",
+        sell: "Marcar como adoptado",
+        sell_now: "Marcar como adoptado ahora",
         take_back_hint: "El adoptante devuelve el animal, que vuelve a estar disponible.",
         sold_without_order: "Se marcó como adoptado sin ningún trámite. Para corregirlo, edite su estado.",
         pending_without_order: "Se marcó como reservado sin ningún trámite, así que la reserva no tiene fin. Resérvelo aquí para ponerle uno, registre su adopción o edite su estado.",
@@ -1638,7 +1638,7 @@ pub(crate) mod shelter {
         language_of_store: |name| format!("Idioma de la protectora ({name})"),
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
         scope: |scope| match scope {
-            Scope::StoreRead => "Leer animales y trámites de la protectora",
+            Scope::StoreRead => "Consultar animales y trámites de la protectora",
             Scope::StoreWrite => "Modificar animales y trámites de la protectora",
             Scope::StoreAdmin => "Administrar la protectora",
             other => super::TEXTS.scope(other),
@@ -1646,7 +1646,7 @@ pub(crate) mod shelter {
         any_status: "En la protectora",
         also_sold: "En la protectora o adoptados",
         add_sold: "Incluir los adoptados",
-        reserve_or_sell: "Reservar o dar en adopción…",
+        reserve_or_sell: "Reservar o marcar como adoptado…",
         price: "Tasa de adopción",
         contact: "Adoptante",
         contact_of: |_| TEXTS.contact,
@@ -1703,7 +1703,7 @@ pub(crate) mod shelter {
             format!("{count} {what} con tasa, {sum} en total")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "¿Adoptado por error? Volver a la reserva",
+            OrderStatus::Completed => "¿Adoptado por error? Dejarlo otra vez reservado",
             other => super::reopen(other),
         },
         order_is: |id, status| match status {
@@ -1712,7 +1712,10 @@ pub(crate) mod shelter {
             ),
             other => super::order_is(id, other),
         },
-        sell_animals: |count| format!("¿Dar en adopción {}?", animals(count)),
+        sell_animals: |count| {
+            let adopted = if count == 1 { "adoptado" } else { "adoptados" };
+            format!("¿Marcar {} como {adopted}?", animals(count))
+        },
         sold_as: |order| format!("Adoptado (trámite {order})."),
         sale_undone: "La adopción se ha deshecho.",
         ..super::TEXTS

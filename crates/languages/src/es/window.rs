@@ -61,7 +61,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));
-        format!("Foto {number} de {name}{}", species.unwrap_or_default())
+        format!("Foto {number} de {}{}", called(name), species.unwrap_or_default())
     },
 
     // The texts of the pages.
@@ -107,16 +107,16 @@ pub(crate) static TEXTS: Texts = Texts {
     previous_photo: "Foto anterior",
     next_photo: "Foto siguiente",
     similar: "Animales parecidos",
-    perhaps: "Quizá también",
+    perhaps: "Quizá también le interese",
     newest: "Recién llegados",
     new: "Recién añadido",
     one_year: "Más de un año con nosotros",
     request: "Referencia del error: ",
-    found_a_home: |name| format!("{name} ya tiene un hogar"),
-    ask: |name| format!("Preguntar por {name}"),
-    ask_here: |name, number| format!("Pregúntenos por {name}, número {number}."),
+    found_a_home: |name| format!("{} ya tiene un hogar", called_first(name)),
+    ask: |name| format!("Preguntar por {}", called(name)),
+    ask_here: |name, number| format!("Pregúntenos por {}, número {number}.", called(name)),
     number: |number| format!("Número {number}"),
-    is_reserved: |name| format!("Hay una reserva en curso para {name}."),
+    is_reserved: |name| format!("Hay una reserva en curso para {}.", called(name)),
     photo_of: |number, count| format!("Foto {number} de {count}"),
     count: |count, most| match count {
         1 => "1 animal".to_owned(),
@@ -145,7 +145,7 @@ pub(crate) static TEXTS: Texts = Texts {
         let of = store
             .map(|store| format!(", de {store},"))
             .unwrap_or_default();
-        format!("{name}{kind}{of} busca hogar")
+        format!("{}{kind}{of} busca hogar", called_first(name))
     },
     words: crate::in_lower_case,
     problem: |problem| match problem {
@@ -166,6 +166,24 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     free: "Gratis",
 };
+
+/// The name of an animal within a sentence.
+fn called(name: &str) -> &str {
+    if name == TEXTS.no_name {
+        "este animal"
+    } else {
+        name
+    }
+}
+
+/// The name of an animal at the beginning of a sentence.
+fn called_first(name: &str) -> &str {
+    if name == TEXTS.no_name {
+        "Este animal"
+    } else {
+        name
+    }
+}
 
 /// A number in groups.
 pub(crate) fn in_digits(number: usize) -> String {
