@@ -213,7 +213,10 @@ async fn each_column_can_be_chosen() {
         "{page:?}"
     );
     // Two columns cannot be one, and the name cannot be left out.
-    for (third, error) in [("name", "Two columns are Name."), ("", "Leave out “Art”")] {
+    for (third, error) in [
+        ("name", "Two columns are set to Name."),
+        ("", "Leave out “Art”"),
+    ] {
         let chosen = [
             chosen[0],
             chosen[1],
@@ -227,7 +230,7 @@ async fn each_column_can_be_chosen() {
     let chosen = [chosen[0], chosen[1], ("column-1", ""), chosen[3], chosen[4]];
     let page = clerk.post("/add/many", &chosen).await.expect(422);
     assert!(
-        page.text.contains("Choose the column that is Name."),
+        page.text.contains("Choose the column that contains Name."),
         "{page:?}"
     );
     assert_eq!(pets(&shop).await, []);

@@ -86,7 +86,7 @@ async fn a_quote_that_no_file_with_commas_can_have_is_named_with_its_line_and_ad
         for path in ["/add/preview", "/add/many"] {
             let page = clerk.post(path, &[("lines", lines)]).await.expect(422);
             assert!(
-                page.text.contains("Line 3: A quote is not closed"),
+                page.text.contains("Row 3: A quote is not closed"),
                 "{page:?}"
             );
             let kept = page.between("<textarea id=\"lines\"", "</textarea>");
@@ -293,7 +293,7 @@ async fn a_message_that_several_lines_have_is_shown_once_with_their_numbers() {
     assert_eq!(page.text.matches(message).count(), 1, "{page:?}");
     let summary = page.between("<div class=\"problem\"", "</div>");
     assert!(
-        summary.contains("<li>Lines 2, 3, 5: Born: Enter"),
+        summary.contains("<li>Rows 2, 3, 5: Born: Enter"),
         "{summary}"
     );
     assert!(!summary.contains("Cows"), "{summary}");
@@ -304,7 +304,7 @@ async fn a_message_that_several_lines_have_is_shown_once_with_their_numbers() {
 
 #[tokio::test]
 async fn a_first_line_that_looks_like_headings_has_a_button_that_says_so() {
-    const OFFER: &str = "The first line has headings</button>";
+    const OFFER: &str = "The first row has headings</button>";
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop).await;
     let lines = "Called\tSort\tSince\nRex\tDogs\t2024-05-03\nMax\tDogs\t2023-01-01";

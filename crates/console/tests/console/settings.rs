@@ -176,7 +176,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
         (
             "keys/1",
             "revoke",
-            "Revoke till &lt;1&gt;?",
+            "Revoke the key “till &lt;1&gt;”?",
             "every program with this key is rejected",
         ),
         (

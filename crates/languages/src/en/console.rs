@@ -111,9 +111,9 @@ pub(crate) static TEXTS: Texts = Texts {
     sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
      set one, sell it, or edit its status.",
-    withdraw: "Record as left",
-    withdraw_more: "Record as left…",
-    withdraw_hint: "It disappears from all lists of animals. Its history stays, and it can be restored.",
+    withdraw: "Record the departure",
+    withdraw_more: "Record a departure…",
+    withdraw_hint: "The animal disappears from all lists. Its history is kept, and you can undo this.",
     restore: "Restore",
     restore_hint: "It returns to the lists as it was.",
     choose: "Choose a reason",
@@ -155,16 +155,16 @@ pub(crate) static TEXTS: Texts = Texts {
     add_many: "Many from a spreadsheet",
     add_animal: "Add the animal",
     add_to_number: "Add the animal under this number, without a category name",
-    paste: "Lines of the spreadsheet",
-    paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
-     category. With headings in the first line, also its status and the values of its fields. If a line has no category, the category of its species is used. You see a \
-     preview before anything is added.",
+    paste: "Rows of the spreadsheet",
+    paste_hint: "Copy the rows and paste them here: one animal in each row, with its name and category. \
+     If the first row has headings, you can add its status and other details too. \
+     A row without a category gets the category of its species. You will see a preview before anything is added.",
     preview: "Preview",
-    line: "Line",
+    line: "Row",
     check: "Check",
     fine: "OK",
     preview_hint: "Nothing is added yet. Either all of them are added, or none.",
-    change_lines: "Edit the lines",
+    change_lines: "Edit the rows",
     preview_again: "Preview again",
 
     // Orders.
@@ -200,7 +200,7 @@ pub(crate) static TEXTS: Texts = Texts {
     reason_missing: "Choose a reason.",
     day_invalid: "Enter a day in the future, at most 400 days from now.",
     none_selected: "Select at least one animal first.",
-    nothing_pasted: "Paste at least one line.",
+    nothing_pasted: "Paste at least one row.",
     stale: "Somebody else has changed this in the meantime, so your change was not made. \
      Check how it looks now, and try again.",
     nothing_changed: "Nothing was changed. It is not possible for these animals:",
@@ -258,9 +258,9 @@ pub(crate) static TEXTS: Texts = Texts {
     add_count: |count| format!("Add {}", animals(count)),
     wrong_lines: |count| {
         if count == 1 {
-            "1 line has a problem. Correct it below, and preview again.".to_owned()
+            "1 row has a problem. Correct it below, and preview again.".to_owned()
         } else {
-            format!("{count} lines have a problem. Correct them below, and preview again.")
+            format!("{count} rows have a problem. Correct them below, and preview again.")
         }
     },
     add_with_category: |label| format!("Add the animal, and the category “{label}”"),
@@ -437,7 +437,7 @@ pub(crate) static TEXTS: Texts = Texts {
     with_selected: "Change the selected animals",
     all_or_none: "Either all of them change, or none.",
     reserve_or_sell: "Reserve or sell…",
-    move_more: "Move…",
+    move_more: "Change the category…",
     move_label: "Move to category",
     value_more: "Change a value…",
     new_value: "New value",
@@ -476,12 +476,12 @@ pub(crate) static TEXTS: Texts = Texts {
     audited_change,
     act: |kind| match kind {
         ActType::KeyCreated => "API key created",
-        ActType::KeyRotated => "API key rotated",
+        ActType::KeyRotated => "API key replaced",
         ActType::KeyRevoked => "API key revoked",
         ActType::WebhookAdded => "Webhook added",
         ActType::WebhookChanged => "Webhook changed",
         ActType::WebhookDeleted => "Webhook deleted",
-        ActType::WebhookSecretRotated => "Webhook secret rotated",
+        ActType::WebhookSecretRotated => "Webhook secret replaced",
         ActType::WebhookEnabled => "Webhook enabled",
         ActType::WebhookDisabled => "Webhook disabled",
         ActType::FieldAdded => "Field added",
@@ -620,7 +620,7 @@ pub(crate) static TEXTS: Texts = Texts {
     that_was: "That was",
     did_that: |name| format!("{name} did that"),
     order_before: "Previous order",
-    price_of_each: "Price of each (if different)",
+    price_of_each: "Price for each animal (if different)",
     order_is,
 
     // Photos.
@@ -772,13 +772,13 @@ pub(crate) static TEXTS: Texts = Texts {
     quote_not_closed: "A quote is not closed, or is inside a cell without quotes around it. Write a cell with quotes as \"Called \"\"Max\"\"\", or remove the quote.",
     columns: "Columns",
     leave_out: "Leave out",
-    first_line: "The first line",
+    first_line: "The first row",
     first_line_is: ["is an animal", "has the headings"],
-    first_line_has_headings: "The first line has headings",
-    first_line_counts: "The first line is being read as an animal.",
+    first_line_has_headings: "The first row has headings",
+    first_line_counts: "The first row is being read as an animal.",
     unknown_columns: "What do these columns contain?",
     see_above: "See above",
-    lines_with: |numbers| format!("Lines {numbers}"),
+    lines_with: |numbers| format!("Rows {numbers}"),
     separator: "The cells are separated by",
     separators: ["a comma", "a semicolon", "a tab"],
     titles_left_out: |titles| format!("Not imported, because it is above the headings: {titles}"),
@@ -787,9 +787,9 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     column: |heading| format!("“{heading}” contains"),
     chosen_twice: |label| {
-        format!("Two columns are {label}. Choose something else for one of them.")
+        format!("Two columns are set to {label}. Choose something else for one of them.")
     },
-    column_missing: |label| format!("Choose the column that is {label}."),
+    column_missing: |label| format!("Choose the column that contains {label}."),
     left_out: |headings| format!("Leave out {headings}"),
     left_out_hint: "These columns will not be imported. Choose above what they contain, or confirm that they are left out:",
     column_number: |number| format!("column {number}"),
@@ -800,7 +800,7 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     lines_added: |added| format!("{added} animals added. Here are the next ones."),
-    on_line: |number, why| format!("Line {number}: {why}"),
+    on_line: |number, why| format!("Row {number}: {why}"),
     no_category: |number| {
         format!(
             "There is no category {number}. Name it on the page Categories first, or correct the number."
@@ -813,6 +813,7 @@ pub(crate) static TEXTS: Texts = Texts {
     revoke_effect: "From then on, every program with this key is rejected. A revoked key cannot be used again.",
     really: |verb, what| match what.strip_prefix("for ") {
         Some(name) if verb == TEXTS.change_role => format!("{verb} of {name}?"),
+        _ if verb == TEXTS.revoke_key => format!("{verb} the key “{what}”?"),
         _ => format!("{verb} {what}?"),
     },
     disable_member: |name| {
@@ -1008,7 +1009,7 @@ pub(crate) static TEXTS: Texts = Texts {
     passkeys: "Passkeys",
     passkeys_short: "Sign in with your fingerprint, your face or a PIN, without your password.",
     change_passkeys: "Manage passkeys",
-    passkeys_hint: "A passkey is on your phone, on your computer or on a security key, and asks for your fingerprint, your face or a PIN. It signs you in without your password. As soon as you have one, the password is no longer enough: the passkey must follow, or a code of your app. Add a second one on another device. If you lose all of them, a manager can give you a new link.",
+    passkeys_hint: "A passkey is on your phone, on your computer or on a security key, and asks for your fingerprint, your face or a PIN. It signs you in without your password. As soon as you have one, the password is no longer enough: you also need the passkey, or a code from your app. Add a second one on another device. If you lose all of them, a manager can give you a new link.",
     passkey_name: "Name of the passkey",
     passkey_name_invalid: "The name must be one line of 1 to 60 characters.",
     add_passkey: "Add a passkey",
@@ -1066,9 +1067,9 @@ pub(crate) static TEXTS: Texts = Texts {
     expired: "expired ",
     valid_until: "valid until ",
     valid: "valid",
-    rotate_key: "Rotate",
+    rotate_key: "Replace",
     revoke_key: "Revoke",
-    key_not_rotated: "This key was rotated or revoked before, or has expired.",
+    key_not_rotated: "This key was already replaced or revoked, or has expired.",
     new_key: "A new API key",
     new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
 
@@ -1164,9 +1165,9 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Read animals",
-        Scope::Write => "Read and add animals",
-        Scope::StoreRead => "Read animals and orders of the store",
+        Scope::Read => "View animals",
+        Scope::Write => "View and add animals",
+        Scope::StoreRead => "View animals and orders of the store",
         Scope::StoreWrite => "Change animals and orders of the store",
         Scope::StoreAdmin => "Administer the store",
     },
@@ -1287,12 +1288,12 @@ pub(crate) static TEXTS: Texts = Texts {
     pages_heading: "Pages",
     paper_heading: "On paper",
     links: "Links",
-    links_hint: "At the end of each public page, such as your legal notice, your privacy policy, or how to adopt an animal.",
+    links_hint: "They appear at the end of each public page: your privacy policy, for example, or how to adopt an animal.",
     more_links: "More links",
     not_chosen: "Not chosen",
     store_stale: "Somebody else changed these details at the same time. Check how they look now, and save again.",
-    link_label_invalid: "A link must have a text of 1 to 60 characters on one line. Enter it, or empty both inputs of the link.",
-    link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
+    link_label_invalid: "A link must have a text of 1 to 60 characters on one line. Enter it, or clear both fields of the link.",
+    link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or clear both fields of the link.",
     several_urls: "These are several addresses. Enter only one here, and the others under the next links.",
     pick_colour: "Pick a colour",
     link_label: |number| format!("Text of link {number}"),
@@ -1314,7 +1315,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contract",
-        "Printed on the page of an order, above the lines for signatures. Nobody sees it on the website. {animal} becomes the name of the animal, and {store} the name of the store. Empty lines make paragraphs; at most 4,000 characters.",
+        "Printed with the order, above the lines for signatures. It does not appear on the website. {animal} becomes the name of the animal, and {store} the name of the store. Empty lines make paragraphs; at most 4,000 characters.",
         "The contract must have at most 4,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [
@@ -1329,7 +1330,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Contact page",
-        "The address of a page with your form for questions. It begins with https://. Write {id} where the number of the animal belongs.",
+        "The address of your contact form. It begins with https://. Write {id} where the number of the animal belongs.",
         "The contact page must be an address that begins with https://, without spaces, without a user name before an @, without {id} in the name of the server, and with at most 500 characters. Correct it, or leave it empty.",
     ],
     member_address: [
@@ -1349,7 +1350,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Time zone",
-        "Days begin and end in this time zone: on the page Today, in ages, for reservations and on the website. Without it, times are those of each device, and days those of UTC.",
+        "Days begin and end in this time zone: on the page Today, in ages, for reservations and on the website. If none is chosen, times follow each device, and days follow UTC.",
         "The time zone must be one of those in the list. Choose one of them, or none.",
     ],
     member_currency: [
@@ -1450,7 +1451,7 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Reservation expired",
         ChangeType::OrderReturned => "Returned",
         ChangeType::OrderReopened => "Reserved again",
-        ChangeType::CategoryChanged => "Category named",
+        ChangeType::CategoryChanged => "Category name set",
         ChangeType::CategoryDeleted => "Category name deleted",
         ChangeType::NoteAdded => "Note added",
         ChangeType::NoteChanged => "Note corrected",
@@ -1599,7 +1600,7 @@ pub(crate) mod shelter {
             other => super::TEXTS.subject(other),
         },
         scope: |scope| match scope {
-            Scope::StoreRead => "Read animals and orders of the shelter",
+            Scope::StoreRead => "View animals and orders of the shelter",
             Scope::StoreWrite => "Change animals and orders of the shelter",
             Scope::StoreAdmin => "Administer the shelter",
             other => super::TEXTS.scope(other),
@@ -1611,7 +1612,7 @@ pub(crate) mod shelter {
         price: "Adoption fee",
         contact: "Adopter",
         contact_changed: "Adopter changed or deleted",
-        price_of_each: "Adoption fee of each (if different)",
+        price_of_each: "Adoption fee for each animal (if different)",
         status: |status| {
             if status == PetStatus::Sold {
                 "Adopted"

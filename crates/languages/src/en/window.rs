@@ -60,7 +60,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));
-        format!("Photo {number} of {name}{}", species.unwrap_or_default())
+        format!("Photo {number} of {}{}", called(name), species.unwrap_or_default())
     },
 
     // The texts of the pages.
@@ -111,11 +111,11 @@ pub(crate) static TEXTS: Texts = Texts {
     new: "Newly listed",
     one_year: "With us for over a year",
     request: "Error number ",
-    found_a_home: |name| format!("{name} has found a home"),
-    ask: |name| format!("Ask about {name}"),
-    ask_here: |name, number| format!("Ask us about {name}, number {number}."),
+    found_a_home: |name| format!("{} has found a home", called_first(name)),
+    ask: |name| format!("Ask about {}", called(name)),
+    ask_here: |name, number| format!("Ask us about {}, number {number}.", called(name)),
     number: |number| format!("Number {number}"),
-    is_reserved: |name| format!("{name} is reserved at the moment."),
+    is_reserved: |name| format!("{} is reserved at the moment.", called_first(name)),
     photo_of: |number, count| format!("Photo {number} of {count}"),
     count: |count, most| match count {
         1 => "1 animal".to_owned(),
@@ -142,17 +142,17 @@ pub(crate) static TEXTS: Texts = Texts {
         let at = store
             .map(|store| format!(" at {store}"))
             .unwrap_or_default();
-        format!("{name}{kind}{at} is looking for a home")
+        format!("{}{kind}{at} is looking for a home", called_first(name))
     },
     words: crate::in_lower_case,
     problem: |problem| match problem {
-        Problem::NotFound => ("Not found", "Go to all animals."),
+        Problem::NotFound => ("Not found", "See all our animals."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("That address is not valid", "Go to all animals.")
+            ("That address is not valid", "See all our animals.")
         }
-        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
-        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
-        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
+        Problem::MethodNotAllowed => ("That is not possible here", "See all our animals."),
+        Problem::HeadTooLarge => ("That address is too long", "See all our animals."),
+        Problem::OldVersion => ("That needs HTTP/1.1", "See all our animals."),
         _ => (
             "Something went wrong",
             "Wait a moment, then reload the page.",
@@ -160,6 +160,24 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     free: "Free",
 };
+
+/// The name of an animal within a sentence.
+fn called(name: &str) -> &str {
+    if name == TEXTS.no_name {
+        "this animal"
+    } else {
+        name
+    }
+}
+
+/// The name of an animal at the beginning of a sentence.
+fn called_first(name: &str) -> &str {
+    if name == TEXTS.no_name {
+        "This animal"
+    } else {
+        name
+    }
+}
 
 /// A number in groups.
 pub(crate) fn in_digits(number: usize) -> String {

@@ -159,7 +159,7 @@ impl ApiError {
     }
 
     pub fn no_such_path() -> Self {
-        Self::new(Problem::NotFound, "This path does not exist.")
+        Self::new(Problem::NotFound, "There is nothing at this address.")
     }
 
     pub fn method_not_allowed(methods: &str) -> Self {
