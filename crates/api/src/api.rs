@@ -13,6 +13,7 @@ use petstore_app::App;
 use petstore_domain::{Actor, Client, Scope};
 use petstore_formats::json;
 use petstore_observe::metrics::Exposition;
+use petstore_store::PhotoAudience;
 use petstore_web::{
     edge::{
         ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, ResponseMemory,
@@ -102,14 +103,14 @@ impl Api {
         let headers = &call.request.headers;
         let name = call.parameter;
         let reading = &self.app.reading;
-        let is_unlisted = photos::is_unlisted(&reading.store, name).await?;
-        if is_unlisted {
+        let audience = photos::audience(&reading.store, name).await?;
+        if audience == PhotoAudience::Staff {
             self.check_reader_of_animals(client, headers).await?;
         }
         let reader = self.edge.strangers.reader(client, headers);
         let memory = &self.edge.response_memory;
         let mut response = photos::respond(&reading.photos, memory, reader, headers, name).await?;
-        if is_unlisted {
+        if audience == PhotoAudience::Staff {
             photos::make_private(&mut response);
         }
         Ok(response)

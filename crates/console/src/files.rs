@@ -20,7 +20,7 @@ impl Console {
         let reader = if is_member {
             Reader::Known
         } else {
-            photos::refuse_unlisted(&reading.store, name).await?;
+            photos::refuse_private(&reading.store, name).await?;
             self.edge.strangers.reader(client, headers)
         };
         let memory = &self.edge.response_memory;

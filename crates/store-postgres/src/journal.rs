@@ -29,16 +29,6 @@ pub(super) const HISTORY: &str = concat!(
     WHERE seq < $2 ORDER BY id DESC LIMIT $3"
 );
 pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
-/// Begins with the animals that the window may not show, because they are few, and reads only their changes: a
-/// subquery with a limit is read for each animal.
-pub(super) const WAS_UNLISTED_PHOTO: &str = "SELECT EXISTS (
-        SELECT 1 FROM pets CROSS JOIN LATERAL (
-            SELECT 1 FROM changes WHERE pet_id = pets.id AND strpos(before, $1) > 0 LIMIT 1
-        ) AS loss WHERE NOT listed)
-    OR EXISTS (
-        SELECT 1 FROM withdrawn_pets CROSS JOIN LATERAL (
-            SELECT 1 FROM changes WHERE pet_id = withdrawn_pets.id AND strpos(before, $1) > 0 LIMIT 1
-        ) AS loss WHERE NOT listed)";
 /// Expands to a statement for the last change above $1 and below $2 such that all changes of its run and
 /// of the runs before are older than $3; $1 if there is none.
 ///

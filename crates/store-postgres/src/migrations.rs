@@ -52,10 +52,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0037_listed.sql"),
     include_str!("../migrations/0038_notes.sql"),
     include_str!("../migrations/0039_contract.sql"),
+    include_str!("../migrations/0040_lost_photos.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 39;
+const SCHEMA_VERSION: u32 = 40;
 
 /// The step before which [`collect_changed_keys`] runs.
 const SPREADSHEET_STEP: u32 = 34;

@@ -49,7 +49,6 @@ impl Sql for Connection {
     const HISTORY: &'static str = journal::HISTORY;
     const PUBLIC_STATE: &'static str = numbering::PUBLIC_STATE;
     const RETURNS: &'static str = journal::RETURNS;
-    const WAS_UNLISTED_PHOTO: &'static str = journal::WAS_UNLISTED_PHOTO;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
     /// A standby has these numbers from its primary.

@@ -49,14 +49,6 @@ pub(super) const HISTORY: &str = concat!(
 pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
     (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
 pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
-/// Begins with the animals that the window may not show, because they are few, and reads only their changes.
-pub(super) const WAS_UNLISTED_PHOTO: &str = "SELECT EXISTS (
-        SELECT 1 FROM pets INDEXED BY pets_unlisted CROSS JOIN changes INDEXED BY changes_by_pet
-        WHERE NOT listed AND pet_id = pets.id AND instr(before, $1) > 0)
-    OR EXISTS (
-        SELECT 1 FROM withdrawn_pets INDEXED BY withdrawn_pets_unlisted
-            CROSS JOIN changes INDEXED BY changes_by_pet
-        WHERE NOT listed AND pet_id = withdrawn_pets.id AND instr(before, $1) > 0)";
 /// The last change above $1 and below $2 that is older than $3, like all changes before it; $1 if there
 /// is none.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (

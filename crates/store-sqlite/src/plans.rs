@@ -164,7 +164,7 @@ fn inventory() -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{connection::Connection, journal::WAS_UNLISTED_PHOTO};
+    use crate::connection::Connection;
 
     use super::*;
     use crate::opening;
@@ -180,21 +180,6 @@ mod tests {
             .raw_query()
             .mapped(|row| row.get::<_, String>("detail"));
         steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
-    }
-
-    #[test]
-    fn the_photos_that_animals_lost_are_sought_in_the_changes_of_animals_off_the_website() {
-        let directory = tempfile::TempDir::new().unwrap();
-        let path = directory.path().join("petstore.db");
-        let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let plan = plan(&writing, WAS_UNLISTED_PHOTO);
-        for table in ["pets", "withdrawn_pets"] {
-            let steps = format!(
-                "SCAN {table} USING INDEX {table}_unlisted; \
-                 SEARCH changes USING INDEX changes_by_pet (pet_id=?)"
-            );
-            assert!(plan.contains(&steps), "{plan}");
-        }
     }
 
     #[test]

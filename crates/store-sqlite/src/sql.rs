@@ -83,7 +83,6 @@ impl Sql for Connection {
     const HISTORY: &'static str = journal::HISTORY;
     const PUBLIC_STATE: &'static str = journal::PUBLIC_STATE;
     const RETURNS: &'static str = journal::RETURNS;
-    const WAS_UNLISTED_PHOTO: &'static str = journal::WAS_UNLISTED_PHOTO;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";

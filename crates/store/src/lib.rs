@@ -24,8 +24,8 @@ pub mod whole;
 pub use self::errors::cause;
 pub use self::{
     admin::{
-        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Notes, Offers, PhotoFiles, Requests, Return,
-        Staff, StaffKey, StaffWriteOutcome, StoreProfile, Webhooks, WriteOutcome,
+        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Notes, Offers, PhotoAudience, PhotoFiles,
+        Requests, Return, Staff, StaffKey, StaffWriteOutcome, StoreProfile, Webhooks, WriteOutcome,
     },
     check::Checkup,
     errors::{Cause, OpenError, StoreError},

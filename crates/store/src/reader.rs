@@ -8,7 +8,7 @@ use petstore_domain::{
     store_area::{Category, FieldSet, Logo, PetQuery, PhotoId, Profile, StorePet},
 };
 
-use crate::{Return, Store, StoreError, Version};
+use crate::{PhotoAudience, Return, Store, StoreError, Version};
 
 /// A handle to a store, without the methods that write. It reads what the public sees. The trait of each method says
 /// what the method promises.
@@ -54,9 +54,9 @@ impl StoreReader {
         Ok(pet.filter(|pet| pet.is_listed))
     }
 
-    /// See [`crate::Offers::is_unlisted_photo`].
-    pub async fn is_unlisted_photo(&self, id: PhotoId) -> Result<bool, StoreError> {
-        self.0.is_unlisted_photo(id).await
+    /// See [`crate::Offers::photo_audience`].
+    pub async fn photo_audience(&self, id: PhotoId) -> Result<Option<PhotoAudience>, StoreError> {
+        self.0.photo_audience(id).await
     }
 
     /// See [`crate::Lists::list_categories`].

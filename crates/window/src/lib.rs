@@ -168,7 +168,7 @@ impl Window {
 
     /// Responds with the file of a photo, unless its animal is not on the website.
     async fn respond_with_photo(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
-        photos::refuse_unlisted(self.shop.store(), visit.parameter).await?;
+        photos::refuse_private(self.shop.store(), visit.parameter).await?;
         photos::respond(
             &self.shop.parts.photos,
             &self.edge.response_memory,

@@ -89,7 +89,9 @@ macro_rules! double {
                 $how => public_version() -> Version;
                 $how => list_offers(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
                 $how => count_offers(queries: Vec<PetQuery>, most: usize) -> Vec<usize>;
-                $how => is_unlisted_photo(id: petstore_domain::store_area::PhotoId) -> bool;
+                $how => photo_audience(
+                    id: petstore_domain::store_area::PhotoId
+                ) -> Option<petstore_store::PhotoAudience>;
                 $how => returns(changes: i64) -> Vec<Return>;
             }
             methods! { $double, Notes:

@@ -27,6 +27,8 @@ const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES
 const ERASE_CONTACT: &str = "DELETE FROM order_contacts WHERE order_id = ?1";
 const ADD_PHOTO: &str = "INSERT INTO photos (id, pet_id) VALUES (?1, ?2)";
 const DROP_PHOTO: &str = "DELETE FROM photos WHERE id = ?1 AND pet_id = ?2";
+const NOTE_LOST_PHOTO: &str = "INSERT INTO lost_photos (id, pet_id) VALUES (?1, ?2)
+    ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id";
 const RELEASE_PET: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
 /// Writes a decision about what this transaction has read, so each change is of exactly one row.
@@ -103,6 +105,8 @@ pub(in super::super) fn write_photos(
     for photo in former_photos.missing_in(new_photos) {
         let mut drop_photo = connection.prepare_cached(DROP_PHOTO)?;
         expect_one(drop_photo.execute((photo.to_string(), former_pet))?)?;
+        let mut note_lost_photo = connection.prepare_cached(NOTE_LOST_PHOTO)?;
+        note_lost_photo.execute((photo.to_string(), former_pet))?;
     }
     for photo in new_photos.missing_in(former_photos) {
         let mut add_photo = connection.prepare_cached(ADD_PHOTO)?;

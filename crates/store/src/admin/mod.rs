@@ -40,7 +40,7 @@ pub use self::{
     keys::Keys,
     lists::Lists,
     notes::Notes,
-    offers::{Offers, Return},
+    offers::{Offers, PhotoAudience, Return},
     photos::PhotoFiles,
     profile::StoreProfile,
     requests::{Requests, WriteOutcome},

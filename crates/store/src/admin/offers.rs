@@ -36,10 +36,20 @@ macro_rules! returns {
 }
 pub use returns;
 
-const IS_UNLISTED_PHOTO: &str =
-    "SELECT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND NOT listed)
-        OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = pet_id AND NOT listed)
-    FROM photos WHERE id = $1";
+const IS_PUBLIC_PHOTO: &str =
+    "SELECT EXISTS (SELECT 1 FROM pets WHERE pets.id = owner.pet_id AND listed)
+        OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = owner.pet_id AND listed)
+    FROM (SELECT pet_id FROM photos WHERE id = $1
+        UNION ALL SELECT pet_id FROM lost_photos WHERE id = $1) AS owner LIMIT 1";
+
+/// The people who may see the files of a photo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhotoAudience {
+    /// Also strangers, because the window may show the animal.
+    Everybody,
+    /// The staff, and programs that may read animals.
+    Staff,
+}
 
 /// A change by which an animal became available again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,19 +103,10 @@ Offers {
         .await
     }
 
-    /// Whether an animal that the window may not show has this photo, or had it until it lost the photo. The animal can be
-    /// withdrawn. The files of a photo stay for a while after the animal lost it.
-    async fn is_unlisted_photo(&self, id: PhotoId) -> bool {
-        let id = id.to_string();
-        let is_unlisted =
-            self.read(id.clone(), |connection, id| is_unlisted_photo(connection, id).boxed()).await?;
-        if let Some(is_unlisted) = is_unlisted {
-            return Ok(is_unlisted);
-        }
-        self.read_slowly(SlowRead::Offers, id, |connection, id| {
-            was_unlisted_photo(connection, id).boxed()
-        })
-        .await
+    /// Returns who may see the files of a photo: of one that an animal has, or had until it lost the photo, withdrawn
+    /// or not. The files of a lost photo stay for a while. `None` if no animal has or had the photo.
+    async fn photo_audience(&self, id: PhotoId) -> Option<PhotoAudience> {
+        self.read(id.to_string(), |connection, id| photo_audience(connection, id).boxed()).await
     }
 
     /// Reads the changes by which animals became available again, among the newest `changes` of the log: the newest
@@ -129,16 +130,20 @@ fn in_window(query: PetQuery) -> PetQuery {
     }
 }
 
-/// Whether the animal that has a photo is one that the window may not show. `None` if no animal has the photo.
-async fn is_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<Option<bool>, S::Error> {
-    let rows = connection.rows(IS_UNLISTED_PHOTO, &[&id]).await?;
-    rows.first().map(|row| row.value(0)).transpose()
-}
-
-/// Whether an animal that the window may not show had a photo, as far as the log goes back.
-async fn was_unlisted_photo<S: Sql>(connection: &mut S, id: &str) -> Result<bool, S::Error> {
-    let row = connection.only_row(S::WAS_UNLISTED_PHOTO, &[&id]).await?;
-    row.value(0)
+async fn photo_audience<S: Sql>(
+    connection: &mut S,
+    id: &str,
+) -> Result<Option<PhotoAudience>, S::Error> {
+    let rows = connection.rows(IS_PUBLIC_PHOTO, &[&id]).await?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let is_public: bool = row.value(0)?;
+    Ok(Some(if is_public {
+        PhotoAudience::Everybody
+    } else {
+        PhotoAudience::Staff
+    }))
 }
 
 /// Reads the version of the public data: the epoch of the log in 16 bytes, and four numbers in 8 bytes each.

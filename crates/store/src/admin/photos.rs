@@ -14,6 +14,8 @@ const ORPHANS: &str = "SELECT id, since FROM photo_orphans WHERE id >= $1 AND id
 const NOTE: &str = "INSERT INTO photo_orphans (id, since) VALUES ($1, $2)
     ON CONFLICT (id) DO NOTHING";
 const FORGET_NOTE: &str = "DELETE FROM photo_orphans WHERE id = $1";
+const LOST: &str = "SELECT id FROM lost_photos WHERE id >= $1 AND id < $2";
+const FORGET_LOST: &str = "DELETE FROM lost_photos WHERE id = $1";
 
 /// The files of one shard, as they were found in their place.
 struct ShardFiles {
@@ -135,5 +137,25 @@ async fn note_orphans<S: Sql>(
     if !new_notes.is_empty() {
         connection.execute_each(NOTE, new_notes).await?;
     }
+    forget_lost_photos(connection, &range, &orphans).await?;
     Ok(due)
+}
+
+/// Forgets the animals of lost photos whose files are gone, or that an animal has again.
+async fn forget_lost_photos<S: Sql>(
+    connection: &mut S,
+    range: &ShardRange,
+    orphans: &BTreeSet<PhotoId>,
+) -> Result<(), S::Error> {
+    let mut outdated: Vec<Values<'_>> = Vec::new();
+    for row in &connection.rows(LOST, &[&range.start, &range.end]).await? {
+        let id: PhotoId = row.parsed(0, PhotoId::parse)?;
+        if !orphans.contains(&id) {
+            outdated.push(values![id.to_string()]);
+        }
+    }
+    if !outdated.is_empty() {
+        connection.execute_each(FORGET_LOST, outdated).await?;
+    }
+    Ok(())
 }

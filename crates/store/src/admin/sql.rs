@@ -79,8 +79,6 @@ pub trait Sql: Send + Sized + 'static {
     const PUBLIC_STATE: &'static str;
     /// Selects the changes above $1 and up to $2 by which an animal became available again, the newest first.
     const RETURNS: &'static str;
-    /// Selects whether an animal that the window may not show had the photo $1 before one of its changes.
-    const WAS_UNLISTED_PHOTO: &'static str;
     /// Selects an identifier for a webhook.
     const DRAW_WEBHOOK_ID: &'static str;
     /// Forgets at most $2 requests that are older than $1 marks.

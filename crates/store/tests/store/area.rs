@@ -71,6 +71,7 @@ macro_rules! area_suite {
             an_animal_stays_off_the_website_through_orders_and_a_withdrawal,
             a_photo_is_for_the_public_unless_its_animal_is_off_the_website,
             a_photo_that_an_animal_lost_is_as_public_as_the_animal,
+            a_lost_photo_is_known_until_its_files_are_gone,
             pages_are_full_although_many_animals_are_off_the_website,
             the_times_of_any_clock_are_stored_listed_and_changed_again,
             each_kind_of_act_is_reverted_once_and_not_again,

@@ -1,11 +1,15 @@
 //! Tests of the animals that are not on the website. Part of the suite.
 
+use jiff::Timestamp;
 use petstore_domain::{
     Limit, NewPet, PetId,
     PetStatus::{Available, Pending, Sold},
     store_area::{Command, FieldPatch, NamePrefix, PetPatch, PetQuery, PhotoId},
 };
-use petstore_store::StoreReader;
+use petstore_store::{
+    PhotoAudience::{Everybody, Staff},
+    StoreReader,
+};
 use petstore_testing::{
     area::{add, any, cancel, change, patch, pet, place, reserve, restore, withdraw},
     stores::{AnyStore, new_pet},
@@ -211,15 +215,19 @@ pub(crate) async fn a_photo_is_for_the_public_unless_its_animal_is_off_the_websi
     let other = add(&store, new_pet("Rex", 1, Available)).await;
     change(&store, with_photo(id, 1)).await;
     change(&store, with_photo(other, 2)).await;
-    let unlisted = async |photo| store.is_unlisted_photo(PhotoId(photo)).await.unwrap();
-    assert!(!unlisted(1).await);
+    let audience = async |photo| store.photo_audience(PhotoId(photo)).await.unwrap();
+
+    assert_eq!(audience(1).await, Some(Everybody));
     change(&store, to_listed(id, false)).await;
-    assert!(unlisted(1).await && !unlisted(2).await && !unlisted(3).await);
+    assert_eq!(audience(1).await, Some(Staff));
+    assert_eq!(audience(2).await, Some(Everybody));
+    assert_eq!(audience(3).await, None);
+
     change(&store, withdraw(id)).await;
-    assert!(unlisted(1).await);
+    assert_eq!(audience(1).await, Some(Staff));
     change(&store, restore(id)).await;
     change(&store, to_listed(id, true)).await;
-    assert!(!unlisted(1).await);
+    assert_eq!(audience(1).await, Some(Everybody));
 }
 
 pub(crate) async fn a_photo_that_an_animal_lost_is_as_public_as_the_animal(store: AnyStore) {
@@ -228,26 +236,50 @@ pub(crate) async fn a_photo_that_an_animal_lost_is_as_public_as_the_animal(store
     for (id, photo) in [(hidden, 1), (hidden, 2), (hidden, 3), (seen, 4)] {
         change(&store, with_photo(id, photo)).await;
     }
-    let unlisted = async |photo| store.is_unlisted_photo(PhotoId(photo)).await.unwrap();
+    let audience = async |photo| store.photo_audience(PhotoId(photo)).await.unwrap();
+
     // One is lost while the animal is on the website, one while it is not, and one stays.
     change(&store, without_photo(hidden, 1)).await;
     change(&store, without_photo(seen, 4)).await;
-    assert!(!unlisted(1).await && !unlisted(4).await);
+    assert_eq!(audience(1).await, Some(Everybody));
+    assert_eq!(audience(4).await, Some(Everybody));
     change(&store, to_listed(hidden, false)).await;
     change(&store, without_photo(hidden, 2)).await;
+
     for is_withdrawn in [false, true] {
         if is_withdrawn {
             change(&store, withdraw(hidden)).await;
             change(&store, withdraw(seen)).await;
         }
         for photo in [1, 2, 3] {
-            assert!(unlisted(photo).await, "{photo} {is_withdrawn}");
+            assert_eq!(audience(photo).await, Some(Staff), "{photo} {is_withdrawn}");
         }
-        assert!(!unlisted(4).await && !unlisted(5).await, "{is_withdrawn}");
+        assert_eq!(audience(4).await, Some(Everybody), "{is_withdrawn}");
+        assert_eq!(audience(5).await, None, "{is_withdrawn}");
     }
+
     change(&store, restore(hidden)).await;
     change(&store, to_listed(hidden, true)).await;
-    assert!(!unlisted(1).await && !unlisted(2).await && !unlisted(3).await);
+    for photo in [1, 2, 3] {
+        assert_eq!(audience(photo).await, Some(Everybody), "{photo}");
+    }
+}
+
+pub(crate) async fn a_lost_photo_is_known_until_its_files_are_gone(store: AnyStore) {
+    let id = add(&store, new_pet("Luna", 1, Available)).await;
+    for photo in [1, 2] {
+        change(&store, with_photo(id, photo)).await;
+    }
+    for photo in [1, 2] {
+        change(&store, without_photo(id, photo)).await;
+    }
+    let audience = async |photo| store.photo_audience(PhotoId(photo)).await.unwrap();
+
+    let now = Timestamp::UNIX_EPOCH;
+    let files_of_one = vec![PhotoId(1)];
+    store.note_orphans(0, files_of_one, now, now).await.unwrap();
+    assert_eq!(audience(1).await, Some(Everybody));
+    assert_eq!(audience(2).await, None);
 }
 
 pub(crate) async fn pages_are_full_although_many_animals_are_off_the_website(store: AnyStore) {

@@ -337,37 +337,6 @@ async fn plan(observer: &Client, parameters: usize) -> String {
         .join("\n")
 }
 
-#[tokio::test]
-async fn lost_photos_are_sought_in_the_changes_of_animals_off_the_website() {
-    let (store, url) = fresh().await;
-    let observer = connect(&url).await;
-    observer
-        .batch_execute(
-            "INSERT INTO pets (name, category_id, status, listed)
-                SELECT 'Max', 1, 'available', n > 10 FROM generate_series(1, 50000) AS n;
-            INSERT INTO withdrawn_pets (id, name, category_id, status, version, updated_at,
-                    withdrawn_at, reason, listed)
-                SELECT n, 'Max', 1, 'available', 2, 0, 0, 'died', n > 60010
-                FROM generate_series(60001, 110000) AS n;
-            INSERT INTO changes (at, type, pet_id, actor, before)
-                SELECT 0, 'pet.updated', n, 'system', 'x' FROM generate_series(1, 50000) AS n;
-            ANALYZE pets, withdrawn_pets, changes; SET plan_cache_mode = force_generic_plan",
-        )
-        .await
-        .unwrap();
-    let photo = petstore_domain::store_area::PhotoId(1);
-    assert!(!store.is_unlisted_photo(photo).await.unwrap());
-    let plan = plan(&observer, 1).await;
-    for index in [
-        "using pets_unlisted",
-        "using withdrawn_pets_unlisted",
-        "using changes_by_pet",
-    ] {
-        assert!(plan.contains(index), "{plan}");
-    }
-    assert!(!plan.contains("Seq Scan"), "{plan}");
-}
-
 /// Statistics that would lead to other plans: nearly all animals and orders are alike.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 #[tokio::test]

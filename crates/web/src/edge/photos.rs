@@ -14,7 +14,7 @@ use petstore_domain::{
     store_area::{Logo, PhotoFile, PhotoSize},
 };
 use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader, Piece};
-use petstore_store::{Cause, StoreReader};
+use petstore_store::{Cause, PhotoAudience, StoreReader};
 
 use super::{
     ApiError, Body, Reader, Reservation, Response, ResponseMemory, etag, held_by, response,
@@ -26,18 +26,20 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 /// The caching of a file that stands for another one until the other one is made.
 const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// Whether an animal that the window may not show has the photo with a file of this name.
-pub async fn is_unlisted(store: &StoreReader, name: &str) -> Result<bool, ApiError> {
+/// Returns who may see the photo with a file of this name. Fails if the name is of no file, or if no animal has or had
+/// the photo.
+pub async fn audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, ApiError> {
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    Ok(store.is_unlisted_photo(file.id).await?)
+    let audience = store.photo_audience(file.id).await?;
+    audience.ok_or_else(ApiError::no_such_path)
 }
 
-/// Fails for a photo that [`is_unlisted`] as for a file that does not exist, because strangers may not see the photo.
-pub async fn refuse_unlisted(store: &StoreReader, name: &str) -> Result<(), ApiError> {
-    if is_unlisted(store, name).await? {
-        return Err(ApiError::no_such_path());
+/// Fails for a photo that strangers may not see as for a file that does not exist.
+pub async fn refuse_private(store: &StoreReader, name: &str) -> Result<(), ApiError> {
+    match audience(store, name).await? {
+        PhotoAudience::Everybody => Ok(()),
+        PhotoAudience::Staff => Err(ApiError::no_such_path()),
     }
-    Ok(())
 }
 
 /// Keeps a response out of the caches that several people share.

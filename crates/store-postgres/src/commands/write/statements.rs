@@ -121,5 +121,10 @@ pub(super) const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_
 
 pub(super) const ADD_PHOTOS: &str =
     "INSERT INTO photos (pet_id, id) SELECT * FROM unnest($1::bigint[], $2::text[])";
-pub(super) const DROP_PHOTOS: &str = "DELETE FROM photos USING unnest($1::bigint[], $2::text[])
-        AS old (pet_id, id) WHERE photos.pet_id = old.pet_id AND photos.id = old.id";
+pub(super) const DROP_PHOTOS: &str = "WITH dropped AS (
+        DELETE FROM photos USING unnest($1::bigint[], $2::text[]) AS old (pet_id, id)
+        WHERE photos.pet_id = old.pet_id AND photos.id = old.id
+        RETURNING photos.id, photos.pet_id
+    )
+    INSERT INTO lost_photos (id, pet_id) SELECT id, pet_id FROM dropped
+    ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id";

@@ -1,0 +1,6 @@
+-- The photos that an animal lost, as long as their files stay. Their files are as public as the animal. The release before
+-- does not write this table: nobody without a session sees a photo that an animal loses there.
+CREATE TABLE lost_photos (
+    id     TEXT    PRIMARY KEY,
+    pet_id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
