@@ -5,7 +5,8 @@ use std::sync::Arc;
 use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{
-        FieldCommand, FieldDecision, FieldDefinition, FieldRefusal, Preconditions, decide_field,
+        FieldChange, FieldCommand, FieldDecision, FieldDefinition, FieldRefusal, Preconditions,
+        decide_field,
     },
 };
 use petstore_store::{Store, StoreError, WriteOutcome};
@@ -15,6 +16,16 @@ use super::changed::{Changed, MAX_TRIES};
 /// The fields with which the store describes its animals.
 pub struct Fields {
     store: Arc<dyn Store>,
+}
+
+/// The result of a look at a field that must be unused.
+enum Examination {
+    /// No animal has a value.
+    Unused,
+    /// An animal has a value.
+    InUse,
+    /// The fields have changed since they were read.
+    Stale,
 }
 
 impl Fields {
@@ -32,9 +43,9 @@ impl Fields {
         respond: fn(&FieldDecision) -> StoredResponse,
     ) -> Result<Changed<FieldRefusal>, StoreError> {
         if let Some(request) = &context.idempotency
-            && let Some(written) = self.store.recall_request(request.clone()).await?
+            && let Some(outcome) = self.store.recall_request(request.clone()).await?
         {
-            return Ok(Changed::from_unchanged(written));
+            return Ok(Changed::from_unchanged(outcome));
         }
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
@@ -46,23 +57,18 @@ impl Fields {
             let FieldDecision {
                 mut change, act, ..
             } = decision;
-            if let Some(change) = change.as_mut().filter(|change| change.must_be_unused) {
-                if !self
-                    .store
-                    .examine_field(change.name.clone(), change.seen_version)
-                    .await?
-                {
-                    continue;
+            if let Some(change) = &mut change
+                && change.must_be_unused
+            {
+                match self.examine(change).await? {
+                    Examination::Stale => continue,
+                    Examination::InUse => {
+                        let field = present.find(change.name.as_str()).cloned().map(Box::new);
+                        let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
+                        return Ok(Changed::Refused(refusal));
+                    }
+                    Examination::Unused => {}
                 }
-                change.seen_version += 1;
-                if self.store.has_values(&change.name).await? {
-                    let field = present.find(change.name.as_str()).cloned().map(Box::new);
-                    let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
-                    return Ok(Changed::Refused(refusal));
-                }
-                // The kind of the field decides what leaves the search. This ends as soon as nothing waits, and with
-                // the time of the request at the latest.
-                while self.store.tend_search(0).await? {}
             }
             let changes = change.into_iter().collect();
             let acts = act.into_iter().collect();
@@ -77,6 +83,26 @@ impl Fields {
             }
         }
         Err(StoreError::Overloaded)
+    }
+
+    /// Looks whether an animal has a value of a field that must be unused. Marks the field before, so that a transaction that
+    /// writes a value of it must say so.
+    async fn examine(&self, change: &mut FieldChange) -> Result<Examination, StoreError> {
+        let is_current = self
+            .store
+            .examine_field(change.name.clone(), change.seen_version)
+            .await?;
+        if !is_current {
+            return Ok(Examination::Stale);
+        }
+        change.seen_version += 1;
+        if self.store.has_values(&change.name).await? {
+            return Ok(Examination::InUse);
+        }
+        // The kind of the field decides what leaves the search. This ends as soon as nothing waits, and with
+        // the time of the request at the latest.
+        while self.store.tend_search(0).await? {}
+        Ok(Examination::Unused)
     }
 
     /// Puts fields whose versions must be the stored ones, all or none. A field with the version 0 must be a new one. No change

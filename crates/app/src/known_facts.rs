@@ -13,7 +13,7 @@ use super::{StoreFacts, StoreOptions};
 
 /// How long a state counts as the present one if the store cannot tell without a read whether it has changed: changes of
 /// other processes appear so late.
-const KEPT: Duration = Duration::from_secs(1);
+const MAX_AGE_OF_FACTS: Duration = Duration::from_secs(1);
 
 /// The signs by which a store shows, without a read, that nobody has written.
 pub struct Seen {
@@ -34,12 +34,12 @@ impl Seen {
         })
     }
 
-    /// Whether nobody can have written between this and `now`, except other processes within `KEPT`.
+    /// Whether nobody can have written between this and `now`, except other processes within `MAX_AGE_OF_FACTS`.
     pub fn is_as(&self, now: &Self) -> bool {
         if now.store.is_some() {
             return self.store == now.store;
         }
-        self.writes == now.writes && now.at.saturating_duration_since(self.at) < KEPT
+        self.writes == now.writes && now.at.saturating_duration_since(self.at) < MAX_AGE_OF_FACTS
     }
 }
 

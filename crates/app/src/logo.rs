@@ -11,7 +11,7 @@ use petstore_domain::{Clock, store_area::Logo};
 use petstore_store::{StoreError, StoreReader};
 
 /// How long the file of the logo is used without a look at the database.
-const KEPT: Duration = Duration::from_mins(1);
+const MAX_AGE_OF_LOGO: Duration = Duration::from_mins(1);
 
 /// The files of logos. The file of the present logo is kept in memory for a while.
 pub struct LogoFiles {
@@ -43,7 +43,7 @@ impl LogoFiles {
         let known = self.known.lock().clone();
         if let Some(known) = known
             && known.logo == logo
-            && now < known.read_at + KEPT
+            && now < known.read_at + MAX_AGE_OF_LOGO
         {
             return Ok(Some(known.png));
         }

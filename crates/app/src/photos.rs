@@ -4,6 +4,7 @@ use std::{io, mem, sync::Arc};
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{PhotoId, PhotoSize};
+use petstore_observe::metrics::PhotoCounts;
 use petstore_photos::{self as photos, PhotoError, PhotoStorage, ShardFiles, WalkProgress};
 use petstore_store::{Cause, StoreError};
 use tracing::{info, warn};
@@ -122,9 +123,12 @@ impl App {
     ) -> Result<bool, StoreError> {
         let missing = walk.missing;
         let database_count = 1 + other_marks.len() as u64;
-        self.photos
-            .metrics
-            .note([walk.photos, walk.bytes, missing, database_count]);
+        self.photos.metrics.note(PhotoCounts {
+            photos: walk.photos,
+            bytes: walk.bytes,
+            missing,
+            databases: database_count,
+        });
         if missing > 0 {
             warn!(place = %storage, missing, "photos have no files in this place; is it the right one?");
         }

@@ -5,6 +5,7 @@ mod contacts;
 pub mod declared;
 mod field;
 mod journal;
+pub(crate) mod member_values;
 pub mod members;
 mod number;
 mod object;

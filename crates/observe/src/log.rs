@@ -40,35 +40,28 @@ pub const CHANGES: &str = "petstore::changes";
 /// the lines that are still queued.
 #[must_use = "lines are lost without the guard"]
 pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGuard {
-    let terminal = io::stderr().is_terminal();
-    let of_changes = if terminal {
-        LevelFilter::WARN
-    } else {
-        LevelFilter::INFO
-    };
-    let levels = Targets::new()
-        .with_default(level.unwrap_or(LevelFilter::INFO))
-        // It says in several lines what the service says in one.
-        .with_target("object_store", level.unwrap_or(LevelFilter::WARN))
-        .with_target(CHANGES, level.unwrap_or(of_changes));
+    let is_terminal = io::stderr().is_terminal();
+    let levels = levels(level, is_terminal);
     // The thread flushes when no line waits, so lines that wait together cost one system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
-    let most = LevelFilter::TRACE;
     let lines = tracing_subscriber::fmt()
-        .with_max_level(most)
+        .with_max_level(LevelFilter::TRACE)
         .with_target(false)
         .with_writer(writer);
     let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
-    match format.unwrap_or(if terminal {
+    let default_format = if is_terminal {
         LogFormat::Text
     } else {
         LogFormat::Json
-    }) {
-        LogFormat::Text => {
-            let lines = lines.with_ansi(terminal).fmt_fields(EscapedFields);
-            let lines = lines.map_event_format(|format| Line { format, to_journal });
-            lines.finish().with(levels).init();
-        }
+    };
+    match format.unwrap_or(default_format) {
+        LogFormat::Text => lines
+            .with_ansi(is_terminal)
+            .fmt_fields(EscapedFields)
+            .map_event_format(|format| Line { format, to_journal })
+            .finish()
+            .with(levels)
+            .init(),
         LogFormat::Json => lines
             .json()
             .flatten_event(true)
@@ -82,6 +75,20 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
         error!(location, "{}", panic.payload_as_str().unwrap_or("panicked"));
     }));
     guard
+}
+
+/// Returns the least level of the lines of each target: `level`, or the default of the target.
+fn levels(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
+    let default_for_changes = if is_terminal {
+        LevelFilter::WARN
+    } else {
+        LevelFilter::INFO
+    };
+    Targets::new()
+        .with_default(level.unwrap_or(LevelFilter::INFO))
+        // It says in several lines what the service says in one.
+        .with_target("object_store", level.unwrap_or(LevelFilter::WARN))
+        .with_target(CHANGES, level.unwrap_or(default_for_changes))
 }
 
 /// Whether standard error is the stream to the journal, which systemd names by device and inode in

@@ -153,13 +153,13 @@ impl Outcomes {
         let task = self.task;
         match outcome {
             Ok(()) => {
-                self.runs.succeeded(self.clock.now());
+                self.runs.note_success(self.clock.now());
                 if self.last_failure.take().is_some() {
                     info!(task, "the background task succeeds again");
                 }
             }
             Err(error) => {
-                self.runs.failed();
+                self.runs.count_failure();
                 let cause = chain(error.as_ref());
                 if self.last_failure.as_ref() != Some(&cause) {
                     let next_attempt_in = pause.map(debug);

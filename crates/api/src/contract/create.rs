@@ -11,7 +11,7 @@ use petstore_domain::{
 use petstore_formats::json;
 use petstore_store::CreationOutcome;
 use petstore_web::edge::{
-    ApiError, Response,
+    ApiError, Reservation, Response,
     body::{self, Accepted},
     response,
 };
@@ -19,7 +19,7 @@ use petstore_web::edge::{
 use super::{Contract, deprecation, wire};
 use crate::{access::auth, context::Call, idempotency, query};
 
-/// How much longer, in bytes, the response can be than the body: by the id, an omitted status, and
+/// The number of bytes by which the response can be longer than the body: for the id, an omitted status, and
 /// a number in a shorter spelling. A rendered name is never longer than the shortest JSON for it.
 const MAX_GROWTH: usize = 128;
 
@@ -52,18 +52,18 @@ pub(crate) async fn create(
     .await?;
     let new = parse(&text)?;
     let caller = caller.ok_or_else(auth::missing_key)?;
-    let actor = caller.actor();
-    let caller = caller.key_id();
     let idempotency = match key {
-        Some(key) => Some(
-            app.requests
-                .of_key(caller, "createPet", key, fingerprint(&new))
-                .await?,
-        ),
+        Some(key) => {
+            let fingerprint = fingerprint(&new);
+            let request = app
+                .requests
+                .of_key(caller.key_id(), "createPet", key, fingerprint);
+            Some(request.await?)
+        }
         None => None,
     };
     let context = WriteContext {
-        actor,
+        actor: caller.actor(),
         now: app.clock.now(),
         request_id: request_id.to_str().ok().map(str::to_owned),
         idempotency,
@@ -79,15 +79,20 @@ pub(crate) async fn create(
             ));
         }
     };
+    Ok(send(contract, stored, room))
+}
+
+/// Sends a response as the store has it, with the address of the animal while it can be read by its id.
+fn send(contract: &Contract, stored: StoredResponse, room: Reservation) -> Response {
     let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::CREATED);
     let mut response = response::json(status, room.fill(stored.body));
     if let Some(path) = stored.location
-        && !deprecation::is_removed_at(app.clock.now())
+        && !deprecation::is_removed_at(contract.app.clock.now())
         && let Ok(location) = HeaderValue::try_from(format!("{}{path}", contract.http.base_path))
     {
         response.headers_mut().insert(header::LOCATION, location);
     }
-    Ok(response)
+    response
 }
 
 /// Returns the response to the request that added an animal.

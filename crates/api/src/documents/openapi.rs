@@ -92,32 +92,62 @@ pub fn text(
         .map(|(url, description)| json!({ "url": url.as_str(), "description": description }))
         .collect();
     if deprecation::is_removed_at(now) && document == OpenApi::Contract {
-        let before: Value = serde_json::from_str(json)?;
-        let mut after = before.clone();
-        prune(&mut after, &before);
-        if !server_list.is_empty() {
-            after["servers"] = server_list.into();
-        }
-        // JSON is YAML (YAML 1.2.2, section 1.3).
-        return serde_json::to_string_pretty(&after);
+        return text_after_removal(json, server_list);
     }
-    let (source, before, after) = match format {
-        Format::Yaml => (
-            yaml,
-            SERVERS_IN_YAML,
-            format!("servers: {}\n", Value::from(server_list)),
-        ),
-        Format::Json => (
-            json,
-            SERVERS_IN_JSON,
-            format!("\"servers\": {}", Value::from(server_list)),
-        ),
+    let source = match format {
+        Format::Yaml => yaml,
+        Format::Json => json,
     };
-    Ok(if servers.is_empty() {
-        source.to_owned()
-    } else {
-        source.replacen(before, &after, 1)
+    if servers.is_empty() {
+        return Ok(source.to_owned());
+    }
+    let server_list = Value::from(server_list);
+    Ok(match format {
+        Format::Yaml => source.replacen(SERVERS_IN_YAML, &format!("servers: {server_list}\n"), 1),
+        Format::Json => source.replacen(SERVERS_IN_JSON, &format!("\"servers\": {server_list}"), 1),
     })
+}
+
+/// Returns the contract without the operations that are removed with `getPet`, as JSON, which is also YAML (YAML 1.2.2,
+/// section 1.3).
+fn text_after_removal(json: &str, server_list: Vec<Value>) -> Result<String, serde_json::Error> {
+    let before: Value = serde_json::from_str(json)?;
+    let mut after = before.clone();
+    prune(&mut after, &before);
+    if !server_list.is_empty() {
+        after["servers"] = server_list.into();
+    }
+    serde_json::to_string_pretty(&after)
+}
+
+/// Removes from `value` every object that is removed with `getPet`, and every reference to one.
+/// `document` is the whole document before the removal.
+fn prune(value: &mut Value, document: &Value) {
+    let is_removed = |member: &Value| {
+        let referred = member
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+        referred
+            .unwrap_or(member)
+            .get(REMOVED_WITH_GET_PET)
+            .is_some()
+    };
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !is_removed(member));
+            for member in members.values_mut() {
+                prune(member, document);
+            }
+        }
+        Value::Array(elements) => {
+            elements.retain(|element| !is_removed(element));
+            for element in elements {
+                prune(element, document);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The largest number of documents that are kept. A request for another address gets the relative
@@ -210,36 +240,6 @@ async fn render(form: Form, now: Timestamp) -> Result<Document, ApiError> {
     document
         .flatten()
         .map_err(|error| ApiError::internal(Arc::new(error)))
-}
-
-/// Removes from `value` every object that is removed with `getPet`, and every reference to one.
-/// `document` is the whole document before the removal.
-fn prune(value: &mut Value, document: &Value) {
-    let is_removed = |member: &Value| {
-        let referred = member
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
-        referred
-            .unwrap_or(member)
-            .get(REMOVED_WITH_GET_PET)
-            .is_some()
-    };
-    match value {
-        Value::Object(members) => {
-            members.retain(|_, member| !is_removed(member));
-            for member in members.values_mut() {
-                prune(member, document);
-            }
-        }
-        Value::Array(elements) => {
-            elements.retain(|element| !is_removed(element));
-            for element in elements {
-                prune(element, document);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Header fields that show that a proxy forwarded the request.

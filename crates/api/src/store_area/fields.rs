@@ -52,6 +52,7 @@ pub(crate) async fn delete_field(area: &StoreArea, call: Call<'_>) -> Result<Res
     execute(area, write, command, preconditions).await
 }
 
+/// Carries out a change of a field.
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,

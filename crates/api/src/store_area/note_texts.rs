@@ -21,8 +21,8 @@ pub(super) async fn add(
         return Ok(wire::render(|out| json::write_note(out, changed_note)));
     }
     let stored_note = area.app.store.get_note(id).await?;
-    Ok(match stored_note {
-        Some(note) => wire::render(|out| json::write_note(out, &note)),
-        None => body,
-    })
+    let Some(note) = stored_note else {
+        return Ok(body);
+    };
+    Ok(wire::render(|out| json::write_note(out, &note)))
 }

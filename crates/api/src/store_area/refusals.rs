@@ -52,6 +52,14 @@ impl Rejection {
         }
     }
 
+    /// Returns a rejection with the present state of a resource, which is null if the resource does not exist.
+    fn with_present_state(problem: Problem, message: String, current: Option<&Resource>) -> Self {
+        Self {
+            error: ApiError::new(problem, message),
+            current: Some(current.map_or(b"null".to_vec(), wire::current)),
+        }
+    }
+
     /// Returns a rejection with the state that conflicts with the command.
     fn for_conflict(problem: Problem, conflict: Conflict) -> Self {
         Self {
@@ -77,19 +85,11 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
         ),
         Refusal::PreconditionFailed(current) => {
             let message = stale_resource(current.as_deref(), is_batch);
-            let current = current.map_or(b"null".to_vec(), |current| wire::current(&current));
-            Rejection {
-                error: ApiError::new(Problem::PreconditionFailed, message),
-                current: Some(current),
-            }
+            Rejection::with_present_state(Problem::PreconditionFailed, message, current.as_deref())
         }
         Refusal::MovedOn(current) => {
             let message = moved_on(current.as_deref());
-            let current = current.map_or(b"null".to_vec(), |current| wire::current(&current));
-            Rejection {
-                error: ApiError::new(Problem::InvalidTransition, message),
-                current: Some(current),
-            }
+            Rejection::with_present_state(Problem::InvalidTransition, message, current.as_deref())
         }
         Refusal::NotRevertible(reason) => {
             Rejection::new(Problem::InvalidTransition, reason.message())

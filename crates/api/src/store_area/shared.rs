@@ -12,9 +12,9 @@ pub struct StoreArea {
     pub(super) app: Arc<App>,
     pub(super) http: Arc<Context>,
     pub(super) turns: Turns,
-    /// What the operator says about the store.
+    /// The facts about the store in the options of the operator.
     pub(super) store_options: StoreOptions,
-    /// What the store says about itself.
+    /// The facts about the store that it says itself.
     pub(super) known_facts: KnownFacts,
 }
 

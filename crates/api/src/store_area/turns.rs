@@ -14,10 +14,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::access::auth;
 
-/// How many of them one API key has in the queue of the store. The others wait for these.
-const AT_ONCE: usize = 2;
+/// The number of such reads that one API key has in the queue of the store. Its other reads wait for these.
+const MAX_READS_IN_QUEUE: usize = 2;
 
-/// The turns of the keys that have such a request now.
+/// The turns of the keys that have such a read now.
 #[derive(Default)]
 pub(super) struct Turns(Mutex<HashMap<KeyId, Weak<Semaphore>>>);
 
@@ -39,7 +39,7 @@ impl Turns {
             return turns;
         }
         keys.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Arc::new(Semaphore::new(AT_ONCE));
+        let turns = Arc::new(Semaphore::new(MAX_READS_IN_QUEUE));
         keys.insert(key, Arc::downgrade(&turns));
         turns
     }

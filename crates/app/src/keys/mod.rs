@@ -2,6 +2,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod error;
 mod issued;
 mod usage;
 
@@ -21,12 +22,14 @@ use petstore_domain::{
 use petstore_observe::metrics::{Exposition, Kind};
 use petstore_store::{Keys, StoreError};
 
+pub use self::error::KeyError;
 use self::{
+    error::EndedKey,
     issued::IssuedKeys,
     usage::{UnsavedUse, Usage},
 };
 
-/// How long a key is trusted after it was read from the store. Every process on the database
+/// The time for which a key is trusted after it was read from the store. Every process on the database
 /// rejects a revoked key within this time.
 const CACHED_FOR: Duration = Duration::from_secs(2);
 
@@ -51,7 +54,7 @@ impl Caller {
         }
     }
 
-    /// When the key was found to be valid.
+    /// Returns the time at which the key was valid.
     pub fn authenticated_at(&self) -> Timestamp {
         self.at
     }
@@ -64,65 +67,6 @@ impl Caller {
     /// Records a call of the deprecated operation.
     pub fn note_deprecated_call(&self) {
         self.key.usage.note_deprecated_call(self.at);
-    }
-}
-
-/// A reason for a request without a valid key.
-#[derive(Debug)]
-pub enum KeyError {
-    /// The key is unknown or malformed, or belongs to the other deployment.
-    Invalid,
-    /// The key was valid once.
-    Ended(EndedKey),
-    /// Another connection took the place of the one that the request came on.
-    ConnectionReplaced,
-    Store(StoreError),
-}
-
-/// A key that is not valid any more, for the log of the operator.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EndedKey {
-    #[error("the key {id} ({name:?}) was revoked at {at}")]
-    Revoked {
-        id: i64,
-        name: String,
-        at: Timestamp,
-    },
-    #[error("the key {id} ({name:?}) expired at {at}")]
-    Expired {
-        id: i64,
-        name: String,
-        at: Timestamp,
-    },
-}
-
-impl EndedKey {
-    /// Returns the reason for which the key is not valid at `now`, if there is one.
-    fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
-        if record.is_valid_at(now) {
-            return None;
-        }
-        let KeyId(id) = record.id;
-        let name = record.name.clone();
-        if let Some(revoked_at) = record.revoked_at {
-            return Some(Self::Revoked {
-                id,
-                name,
-                at: revoked_at,
-            });
-        }
-        let expired_at = record.expires_at.unwrap_or(now);
-        Some(Self::Expired {
-            id,
-            name,
-            at: expired_at,
-        })
-    }
-}
-
-impl From<StoreError> for KeyError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
     }
 }
 
@@ -181,7 +125,7 @@ impl KeyRing {
         let digest =
             KeyDigest::from_presented(presented_key, self.deployment).ok_or(KeyError::Invalid)?;
         let now = self.clock.now();
-        let cached_key = match self.cached(&digest) {
+        let cached_key = match self.find_cached(&digest) {
             Some(cached_key) => cached_key,
             None => self.look_up(digest).await?.ok_or(KeyError::Invalid)?,
         };
@@ -214,13 +158,15 @@ impl KeyRing {
         self.clock.instant().saturating_duration_since(self.started)
     }
 
-    fn cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
+    /// Returns a key that was read a short time ago.
+    fn find_cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
         let known = self.known.read();
         let key = known.get(digest)?;
         let age = self.clock.instant().saturating_duration_since(key.read_at);
         (age < CACHED_FOR).then(|| Arc::clone(key))
     }
 
+    /// Reads a key from the store, and keeps it in memory. Returns `None` if no key has this digest.
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
         let was_met = self.known.read().contains_key(&digest);
         if !was_met && !self.issued.contains(&digest).await? {
@@ -280,6 +226,7 @@ impl KeyRing {
         Ok(())
     }
 
+    /// Returns the last use of each key whose last use the store does not have yet.
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
         let known = self.known.read();
         known

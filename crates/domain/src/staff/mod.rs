@@ -3,7 +3,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod change;
 mod guessable;
+mod name;
 mod passkey;
 mod password;
 mod public_key;
@@ -17,11 +19,13 @@ use jiff::Timestamp;
 
 use super::{
     StaffId,
-    store_area::{Act, ActType, JournalSubject, Language, SubjectKind, search_key},
+    store_area::{Act, ActType, JournalSubject, Language, SubjectKind},
     words::words,
 };
 
 pub use self::{
+    change::{EndedSessions, StaffChange},
+    name::{StaffName, parse_line},
     passkey::{Assertion, Passkey},
     password::{Password, PasswordHash, WeakPassword},
     public_key::PublicKey,
@@ -29,52 +33,6 @@ pub use self::{
     session::StaffSession,
     token::{Token, TokenDigest},
 };
-
-/// The name with which a member of the staff signs in: one line of 1 to 64 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StaffName(String);
-
-impl StaffName {
-    /// The maximum length, in characters.
-    pub const MAX_LENGTH: usize = 64;
-
-    /// Returns the name without spaces around it; `None` if it is not allowed. See [`parse_line`].
-    pub fn new(text: &str) -> Option<Self> {
-        parse_line(text, Self::MAX_LENGTH).map(Self)
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Returns the name without regard to case and accents, which no two members share.
-    pub fn key(&self) -> String {
-        search_key(&self.0)
-    }
-}
-
-/// Returns a line of 1 to `max_length` characters without spaces around it; `None` if it is empty, too long, or has
-/// characters that nobody sees. Characters that change the direction of text could show one name as another.
-pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
-    let line = text.trim();
-    let has_valid_length = (1..=max_length).contains(&line.chars().count());
-    let has_visible_key = !search_key(line).trim().is_empty();
-    let is_allowed = has_valid_length && has_visible_key && !line.contains(is_hidden);
-    is_allowed.then(|| line.to_owned())
-}
-
-/// Whether a character is a control character, or changes the direction or the breaks of text.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2069}'
-                | '\u{feff}'
-        )
-}
 
 /// The identity of a member at an OpenID provider. An e-mail address or a name is no identity, because a provider
 /// can give it to another person.
@@ -271,53 +229,4 @@ impl StaffMember {
             details,
         }
     }
-}
-
-/// A change of a member of the staff and of the sessions of the member, which is made completely or not at all.
-#[derive(Debug, Clone)]
-pub struct StaffChange {
-    /// The version that was read; 0 for a new member. Nothing is changed if the store has another version.
-    pub seen_version: i64,
-    /// The member afterwards, with the same version if only sessions change.
-    pub after: StaffMember,
-    pub ended_sessions: EndedSessions,
-    pub new_session: Option<StaffSession>,
-    /// The details in the audit trail.
-    pub act: Option<Act>,
-}
-
-impl StaffChange {
-    /// Returns the change that adds a member.
-    pub fn adding(member: StaffMember) -> Self {
-        Self::new(0, member, ActType::StaffAdded)
-    }
-
-    /// Returns a change of the version that was read, which ends and begins no session.
-    pub fn new(seen_version: i64, after: StaffMember, act_type: ActType) -> Self {
-        let act = Some(after.act(act_type));
-        Self {
-            seen_version,
-            after,
-            ended_sessions: EndedSessions::None,
-            new_session: None,
-            act,
-        }
-    }
-
-    pub fn with_ended_sessions(self, ended_sessions: EndedSessions) -> Self {
-        Self {
-            ended_sessions,
-            ..self
-        }
-    }
-}
-
-/// The sessions of a member that end with a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EndedSessions {
-    None,
-    All,
-    /// All sessions except this one.
-    Others(TokenDigest),
-    One(TokenDigest),
 }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::{
     AltText, Decimal, FieldPatch, FieldValue, Focus, Label, NewOrder, NewPhoto, Note, NoteEditor,
-    NoteId, NoteText, OrderId, OrderPatch, Patch, PetPatch, PhotoId, Reason, RequestedValue,
-    Reversal, WithdrawalReason,
+    NoteId, NoteText, OrderId, OrderPatch, Patch, PetPatch, PhotoId, Preconditions, Reason,
+    RequestedValue, Reversal, WithdrawalReason,
 };
 use crate::{NamedActor, NewPet, PetId};
 
@@ -148,6 +148,11 @@ pub enum Subject {
 }
 
 impl Command {
+    /// Returns the command to add an animal without values of fields and without photos.
+    pub fn add(pet: NewPet) -> Self {
+        Self::AddPet(pet, FieldPatch::default(), Vec::new())
+    }
+
     /// Returns the resource that the command changes, or [`Subject::New`] for a new animal.
     pub fn subject(&self) -> Subject {
         match self {
@@ -181,9 +186,7 @@ impl Command {
             Self::Revert(Reversal::Impossible(_)) => Subject::Nothing,
         }
     }
-}
 
-impl Command {
     /// Returns the label that the command gives a category, if it gives one.
     pub fn new_label(&self) -> Option<&Label> {
         match self {
@@ -193,11 +196,6 @@ impl Command {
             }
             _ => None,
         }
-    }
-
-    /// Returns the command to add an animal without values of fields and without photos.
-    pub fn add(pet: NewPet) -> Self {
-        Self::AddPet(pet, FieldPatch::default(), Vec::new())
     }
 
     /// Returns the values of fields in the command; `None` if it is no command about the values of an animal.
@@ -240,74 +238,4 @@ pub struct PhotoPatch {
     pub focus: Patch<Focus>,
     /// The new position, from 0. A position after the end means the last one.
     pub position: Option<usize>,
-}
-
-/// The conditions for the change (RFC 9110, section 13.1).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Preconditions {
-    /// `If-Match`.
-    pub if_match: Option<IfMatch>,
-    /// Whether the resource must not exist: `If-None-Match: *`.
-    pub if_absent: bool,
-}
-
-/// The value of `If-Match`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IfMatch {
-    Any,
-    /// The versions that match, such as 7 for `"7"`. Empty if no tag of the list is the tag of a version.
-    Versions(Vec<i64>),
-}
-
-impl IfMatch {
-    /// Returns the versions that match; `None` if any version matches.
-    pub fn versions(&self) -> Option<&[i64]> {
-        match self {
-            Self::Any => None,
-            Self::Versions(versions) => Some(versions),
-        }
-    }
-}
-
-impl Preconditions {
-    /// The precondition that the resource does not exist.
-    pub const ABSENT: Self = Self {
-        if_match: None,
-        if_absent: true,
-    };
-
-    /// The precondition that the resource exists, in any version.
-    pub const PRESENT: Self = Self {
-        if_match: Some(IfMatch::Any),
-        if_absent: false,
-    };
-
-    /// The precondition that no resource meets.
-    pub const IMPOSSIBLE: Self = Self {
-        if_match: Some(IfMatch::Versions(Vec::new())),
-        if_absent: false,
-    };
-
-    /// Returns the precondition that the resource has exactly this version.
-    pub fn version(version: i64) -> Self {
-        Self {
-            if_match: Some(IfMatch::Versions(vec![version])),
-            if_absent: false,
-        }
-    }
-
-    pub(super) fn are_given(&self) -> bool {
-        self.if_match.is_some() || self.if_absent
-    }
-
-    /// Whether the preconditions hold for a resource with this version; `None` is a resource that does not exist.
-    pub(super) fn hold_for(&self, version: Option<i64>) -> bool {
-        let is_match = match (&self.if_match, version) {
-            (None, _) | (Some(IfMatch::Any), Some(_)) => true,
-            (Some(IfMatch::Versions(versions)), Some(version)) => versions.contains(&version),
-            (Some(_), None) => false,
-        };
-        let exists_unexpectedly = self.if_absent && version.is_some();
-        is_match && !exists_unexpectedly
-    }
 }

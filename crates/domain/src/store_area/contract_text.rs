@@ -1,6 +1,6 @@
 //! The text of the contract that a store prints on the paper of an order.
 
-use super::kind::is_paragraph;
+use super::valid_text::is_paragraph;
 
 /// The text of a contract, in which `{animal}` and `{store}` stand for names. No other brace is possible.
 ///

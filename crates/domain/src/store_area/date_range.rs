@@ -4,7 +4,9 @@
 
 use jiff::civil::Date;
 
-use super::{FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues, kind::is_date};
+use super::{
+    FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues, valid_text::is_date,
+};
 
 /// A filter of a search: the date of an animal must be one of the days from `from` to `to`, both included. `None`
 /// as an end is no limit.

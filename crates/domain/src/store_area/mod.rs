@@ -10,7 +10,9 @@ mod age;
 mod category;
 mod category_rules;
 mod change;
+mod choices;
 mod command;
+mod compact_key;
 mod contact_url;
 mod contract_text;
 mod date_range;
@@ -37,6 +39,7 @@ mod photo_file;
 mod photo_rules;
 mod phrase;
 mod picture_problem;
+mod preconditions;
 mod profile;
 mod query;
 mod refusal;
@@ -50,6 +53,7 @@ mod store_pet;
 mod stored_text;
 mod time_zone;
 mod unique_value;
+mod valid_text;
 mod value_filter;
 mod value_rules;
 mod webhook;
@@ -58,14 +62,16 @@ mod webhook_id;
 pub use age::Age;
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Decision, PresentState};
-pub use command::{Command, IfMatch, NoteEdit, PhotoPatch, Preconditions, Subject};
+pub use choices::Choices;
+pub use command::{Command, NoteEdit, PhotoPatch, Subject};
+pub use compact_key::{compact_key, is_shortened_number};
 pub use contact_url::ContactUrl;
 pub use contract_text::{ContractText, unknown_placeholder};
 pub use date_range::DateRange;
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use everyday::{EverydayWord, Property};
-pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
+pub use field::{FieldDefinition, FieldName, FieldSet};
 pub use field_labels::{FieldLabels, relabel};
 pub use field_rules::{FieldChange, FieldCommand, FieldDecision, FieldRefusal, decide_field};
 pub use field_values::{FieldPatch, FieldProblem, FieldValues, RequestedValue};
@@ -73,7 +79,7 @@ pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
-pub use kind::{FieldKind, FieldValue, compact_key, is_date, is_shortened_number};
+pub use kind::{FieldKind, FieldValue};
 pub use logo::{Logo, NewLogo};
 pub use name_key::{
     MAX_NAME_WORDS, MAX_VALUE_WORDS, NAME_KEY_LENGTH, NamePrefix, letters_and_digits, name_keys,
@@ -90,6 +96,7 @@ pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{PHOTO_ORDER_RULE, check_room_for_photo};
 pub use phrase::{Phrase, PhraseMeaning, PhraseWord};
 pub use picture_problem::PictureProblem;
+pub use preconditions::{IfMatch, Preconditions};
 pub use profile::each_language;
 pub use profile::{
     About, Address, Colour, ContactPage, EmailAddress, FirstStep, Language, Link, LinkLabel,
@@ -108,6 +115,7 @@ pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use stored_text::{PrivateText, Text};
 pub use time_zone::{StoreTimeZone, ZoneRegion, zone_regions};
 pub use unique_value::{UniqueKey, UniqueValueOwner, unique_text_key};
+pub use valid_text::is_date;
 pub use value_filter::ValueFilter;
 pub use webhook::{
     Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, SealedSecrets,

@@ -5,7 +5,7 @@
 
 use super::{
     Choices, EverydayWord, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix,
-    Property, RequestedValue, ValueFilter, kind::is_text, name_keys, value_keys,
+    Property, RequestedValue, ValueFilter, name_keys, valid_text::is_text, value_keys,
 };
 use crate::{PetId, PetName};
 

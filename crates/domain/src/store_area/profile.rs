@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{
     Act, ActType, ContractText, Currency, JournalSubject, Logo, NewLogo, Patch, Preconditions,
-    StoreTimeZone, SubjectKind, kind::is_paragraph,
+    StoreTimeZone, SubjectKind, valid_text::is_paragraph,
 };
 use crate::words::words;
 

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     FieldSet, FieldValue, FieldValues,
-    kind::{MAX_KEY_BYTES, compact_key},
+    compact_key::{MAX_KEY_BYTES, compact_key},
     name_key::identity_key,
 };
 use crate::{PetId, text::hex_digits};

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
-use super::{Choices, Decimal, FieldDefinition, FieldValue, RequestedValue, kind::is_date};
+use super::{Choices, Decimal, FieldDefinition, FieldValue, RequestedValue, valid_text::is_date};
 
 /// The maximum number of choices in a message.
 const MAX_CHOICES_IN_MESSAGE: usize = 20;

@@ -5,8 +5,9 @@ use std::{cell::Cell, io, rc::Rc, str};
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::{
+    csv_options::CsvOptions,
     csv_pet::{NOT_UTF8, PetRecord},
-    header::{Columns, CsvOptions},
+    header::Columns,
     headings::KnownHeadings,
     quotes::is_well_quoted,
     row::{InvalidRow, RawRow, ReadError, Row, Rows},

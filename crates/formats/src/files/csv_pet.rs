@@ -11,7 +11,8 @@ use petstore_domain::{
 use super::{
     cell_values::{describe_spreadsheet_error, parse_value},
     column_assignment::FieldColumn,
-    header::{Columns, CsvOptions},
+    csv_options::CsvOptions,
+    header::Columns,
     row::{
         InvalidRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_listed, invalid_status,
         parse_name, quote_beginning,
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::{
     cells::{is_spreadsheet_error, parse_integer_cell, trim_cell},
-    json::members::importable,
+    json::member_values::importable,
 };
 
 /// A record of a file, with the columns of the file.

@@ -1,77 +1,17 @@
 //! The header of a CSV file, which says which column is which member of an animal.
 
-use jiff::civil::Date;
-use petstore_domain::{
-    store_area::{Currency, FieldDefinition},
-    text::heading_key,
-};
+use petstore_domain::store_area::FieldDefinition;
 
 use super::{
-    categories::Categories,
     column_assignment::{Assignment, FieldColumn, assign, list_headings},
+    csv_options::CsvOptions,
     headings::KnownHeadings,
-    mapping::Mapping,
     row::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, SPECIES, STATUS, quote_beginning},
-    separator::Separator,
 };
-use crate::cells::{CellReader, TableWords, trim_cell};
+use crate::cells::trim_cell;
 
 /// The similarity that a heading and a name must have for an error to suggest the name: 1 for equal texts.
 const MIN_SIMILARITY: f64 = 0.5;
-
-/// What a reader of CSV files must know about a store and a file.
-#[derive(Debug, Clone)]
-pub struct CsvOptions {
-    /// The fields of the store: a heading can be the name or the label of one.
-    pub fields: Vec<FieldDefinition>,
-    /// The categories of the store.
-    pub categories: Categories,
-    /// The words of cells and headings.
-    pub words: &'static TableWords,
-    /// The currency of the store.
-    pub currency: Option<Currency>,
-    /// The day on which animals have the ages in the file.
-    pub today: Date,
-    /// Headings of the file that stand for a member.
-    pub mappings: Vec<Mapping>,
-    /// Whether columns with other headings are ignored.
-    pub ignores_unknown: bool,
-    /// The separator that was chosen; `None` to find it.
-    pub separator: Option<Separator>,
-}
-
-impl CsvOptions {
-    /// Returns the options for a store without categories, for a file that needs no further ones.
-    pub fn new(fields: Vec<FieldDefinition>, words: &'static TableWords, today: Date) -> Self {
-        Self {
-            fields,
-            categories: Categories::default(),
-            words,
-            currency: None,
-            today,
-            mappings: Vec::new(),
-            ignores_unknown: false,
-            separator: None,
-        }
-    }
-
-    /// Whether a mapping has this heading.
-    pub(super) fn maps(&self, heading: &str) -> bool {
-        let key = heading_key(heading);
-        self.mappings
-            .iter()
-            .any(|mapping| heading_key(&mapping.heading) == key)
-    }
-
-    /// Returns the reader of cells.
-    pub(super) fn cell_reader(&self) -> CellReader<'_> {
-        CellReader {
-            words: self.words,
-            currency: self.currency.as_ref(),
-            today: self.today,
-        }
-    }
-}
 
 /// The columns of a CSV file. A column is named by its position in a record, from 0.
 #[derive(Debug, Clone, Default)]

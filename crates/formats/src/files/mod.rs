@@ -8,6 +8,7 @@ mod categories;
 mod cell_values;
 mod column_assignment;
 mod csv;
+mod csv_options;
 mod csv_pet;
 mod csv_writer;
 mod header;
@@ -30,8 +31,8 @@ use petstore_domain::words::words;
 
 pub use self::{
     categories::Categories,
+    csv_options::CsvOptions,
     csv_writer::{CsvWriter, spreadsheet_writer},
-    header::CsvOptions,
     headings::{AmbiguousHeading, KnownHeadings},
     mapping::Mapping,
     ndjson::NdjsonWriter,

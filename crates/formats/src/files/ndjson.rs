@@ -22,7 +22,7 @@ use super::{
     },
     source::{self, BoundedReader, MAX_ROW_BYTES, Source},
 };
-use crate::json::{self, members::importable};
+use crate::json::{self, member_values::importable};
 
 /// The length of the buffer of a reader or writer, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;

@@ -9,7 +9,7 @@ use petstore_domain::{
     store_area::{FieldDefinition, FieldPatch, Profile, Resource},
 };
 
-use crate::json::members::UP_TO_HIGHEST_IMPORTED;
+use crate::json::member_values::UP_TO_HIGHEST_IMPORTED;
 
 /// The content of a row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

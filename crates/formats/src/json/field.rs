@@ -7,7 +7,8 @@ use serde_json::{json, value::RawValue};
 
 use super::{
     Invalid, Object,
-    members::{Body, Members, Version, bodies, values},
+    member_values::Version,
+    members::{Body, Members, bodies, values},
 };
 
 bodies! {

@@ -3,16 +3,17 @@
 
 use petstore_domain::{
     NamedActor,
-    store_area::{NoteId, NoteText, PetNote},
+    store_area::{NoteId, PetNote},
 };
 use serde_json::json;
 
 use super::{
     Invalid, Object,
     actor::{read_actor, write_actor},
-    declared::{keywords_of_identifier, keywords_of_text},
-    members::{Members, UP_TO_HIGHEST_IMPORTED, Version, importable, values},
-    string,
+    declared::keywords_of_identifier,
+    integer,
+    member_values::{UP_TO_HIGHEST_IMPORTED, Version, importable},
+    members::{Members, values},
 };
 
 /// The author of a note in a file.
@@ -20,11 +21,8 @@ struct Author(NamedActor);
 
 values! {
     NoteId: UP_TO_HIGHEST_IMPORTED,
-        |value| Self::new(importable(super::integer(value)?)?),
+        |value| Self::new(importable(integer(value)?)?),
         keywords_of_identifier(Self::MAX);
-    NoteText: format!("a string of {}", Self::rule()),
-        |value| Self::new(string(value)?),
-        keywords_of_text(1, Self::MAX_LENGTH);
     Author: "an object with the members kind, id and name, such as {\"kind\":\"staff\",\"id\":2,\"name\":\"Nora\"}",
         |value| read_actor(value).map(Self),
         json!({ "type": "object" });

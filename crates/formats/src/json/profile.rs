@@ -10,7 +10,8 @@ use serde_json::{json, value::RawValue};
 use super::{
     Invalid, Object,
     declared::Keywords,
-    members::{Body, Members, Version, bodies, values},
+    member_values::Version,
+    members::{Body, Members, bodies, values},
 };
 
 bodies! {

@@ -109,7 +109,7 @@ macro_rules! resource {
                 Ok(Self {
                     $($member: Member::from_file(&members, name!($member $($name)?))?,)+
                     $(
-                        $version: members.required::<$crate::json::members::Version>(stringify!($version))?.0,
+                        $version: members.required::<$crate::json::member_values::Version>(stringify!($version))?.0,
                         $($added: members.patch(stringify!($added))?.into_value(),)*
                         $($private: members.patch(stringify!($private))?.into_value(),)?
                         $($file: if readers == $crate::json::resource::Readers::File {

@@ -13,7 +13,8 @@ use serde_json::{json, value::RawValue};
 use super::{
     Invalid, Object,
     declared::Keywords,
-    members::{Member, Members, Version, bodies, values},
+    member_values::Version,
+    members::{Member, Members, bodies, values},
     photo::{read_logged_photos, write_photos},
     resource::{Readers, Resource, resource},
 };

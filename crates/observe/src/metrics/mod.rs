@@ -5,8 +5,13 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod backups;
+mod changes;
 mod exposition;
-mod parts;
+mod photos;
+mod sign_ins;
+mod tasks;
+mod webhooks;
 
 use std::{
     sync::{
@@ -16,13 +21,15 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use self::parts::TaskRuns;
+pub(crate) use self::tasks::TaskRuns;
 pub use self::{
+    backups::{BackupMetrics, BackupProblem},
+    changes::ChangeMetrics,
     exposition::{Exposition, Kind},
-    parts::{
-        BackupMetrics, BackupProblem, ChangeMetrics, PhotoMetrics, SignInMetrics, TaskMetrics,
-        WebhookMetrics, WebhookState,
-    },
+    photos::{PhotoCounts, PhotoMetrics},
+    sign_ins::SignInMetrics,
+    tasks::TaskMetrics,
+    webhooks::{WebhookMetrics, WebhookState},
 };
 
 /// A number that only grows.
@@ -43,7 +50,7 @@ impl Counter {
     }
 }
 
-/// How many there are at this moment.
+/// A number that grows and shrinks, such as the number of requests in progress.
 #[derive(Debug, Default)]
 pub struct Gauge(AtomicU64);
 

@@ -42,8 +42,8 @@ impl FromStr for Endpoint {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(form.to_owned());
         }
-        let more = [url.password(), url.query(), url.fragment()];
-        if !url.username().is_empty() || more.iter().any(Option::is_some) {
+        let forbidden_parts = [url.password(), url.query(), url.fragment()];
+        if !url.username().is_empty() || forbidden_parts.iter().any(Option::is_some) {
             let forbidden = "user name, password, query or fragment";
             return Err(format!(
                 "a collector's address must not contain a {forbidden}"
@@ -205,7 +205,7 @@ fn tls() -> Result<TlsConnector, SetupError> {
 }
 
 /// The header fields that the exporter sets.
-const OWN: [HeaderName; 5] = [
+const HEADERS_OF_EXPORTER: [HeaderName; 5] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
     header::CONTENT_TYPE,
@@ -219,11 +219,11 @@ const OWN: [HeaderName; 5] = [
 pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
     let mut headers = HeaderMap::new();
     let mut warnings = Vec::new();
-    let pairs = text
-        .split(',')
-        .zip(1..)
-        .filter(|(pair, _)| !pair.trim().is_empty());
-    for (pair, number) in pairs {
+    for (index, pair) in text.split(',').enumerate() {
+        if pair.trim().is_empty() {
+            continue;
+        }
+        let number = index + 1;
         if let Some((name, value)) = field(pair) {
             headers.append(name, value);
         } else {
@@ -243,7 +243,7 @@ fn field(pair: &str) -> Option<(HeaderName, HeaderValue)> {
     let value: Vec<u8> = percent_decode_str(value.trim()).collect();
     let mut value = HeaderValue::from_bytes(&value).ok()?;
     value.set_sensitive(true);
-    (!OWN.contains(&name)).then_some((name, value))
+    (!HEADERS_OF_EXPORTER.contains(&name)).then_some((name, value))
 }
 
 #[cfg(test)]

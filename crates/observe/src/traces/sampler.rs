@@ -65,7 +65,9 @@ impl Sampler {
 
     /// Whether to send the span of a request in this trace. `parent` is the decision of the client.
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
-        if let (true, Some(is_sampled)) = (self.follows_parent, parent) {
+        if self.follows_parent
+            && let Some(is_sampled) = parent
+        {
             return is_sampled;
         }
         let digits = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
@@ -89,8 +91,8 @@ fn threshold(ratio: &str) -> Option<u64> {
     } else {
         ratio.parse().ok()?
     };
-    let all = (1_u64 << RANDOM_BITS) as f64;
+    let trace_count = (1_u64 << RANDOM_BITS) as f64;
     (0.0..=1.0)
         .contains(&ratio)
-        .then_some(((1.0 - ratio) * all) as u64)
+        .then_some(((1.0 - ratio) * trace_count) as u64)
 }

@@ -11,6 +11,7 @@ mod error;
 pub mod etag;
 pub mod forwarded;
 mod http_1_0;
+mod interface;
 mod log;
 mod memory_account;
 mod metrics;
@@ -37,10 +38,7 @@ use hyper::{
     http::request::Parts,
 };
 use petstore_domain::{Client, Clock};
-use petstore_observe::{
-    metrics::{Connections, Exposition},
-    traces::Spans,
-};
+use petstore_observe::{metrics::Exposition, traces::Spans};
 use petstore_store::{Cause, cause};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -61,6 +59,7 @@ use self::{
 pub use self::{
     body::UnreadBody,
     error::{ApiError, http_status},
+    interface::Interface,
     memory_account::{MemoryAccount, Reservation},
     request::Facts,
     response_memory::{Reader, ResponseMemory},
@@ -88,7 +87,7 @@ pub struct Edge {
     /// The lines about failed sign-ins that the audit trail does not have.
     pub lines_of_unrecorded: LimitedLines,
     pub strangers: Strangers,
-    /// How long a client may take to send a body.
+    /// The time in which a client must send a body.
     pub body_timeout: Duration,
     request_timeout: Duration,
     /// The memory for responses that clients have not read yet.
@@ -96,68 +95,6 @@ pub struct Edge {
     metrics: Metrics,
     /// Receives a span for each request, if traces are enabled.
     spans: Option<Arc<Spans>>,
-}
-
-/// An interface behind the edge. What differs between interfaces is here.
-pub trait Interface: Send + Sync + 'static {
-    /// Whether it is for clients: their requests are counted and traced, and the log has the requests that
-    /// the settings select. For an interface for operators, the log has only failures.
-    const IS_FOR_CLIENTS: bool;
-
-    /// Whether its clients are programs with API keys: rejected keys are counted, and pages of the
-    /// allowed origins can send requests.
-    const HAS_KEYS: bool = Self::IS_FOR_CLIENTS;
-
-    /// The `Cache-Control` of a response that states none.
-    const CACHE_CONTROL: HeaderValue;
-
-    /// Returns the parts that it shares with the other interfaces.
-    fn edge(&self) -> &Edge;
-
-    /// Returns the metrics of the connections that carry its requests.
-    fn connections(&self) -> &Arc<Connections> {
-        &self.edge().metrics.connections
-    }
-
-    /// The entry of its route table for a request. It is looked up before the head is checked.
-    type RouteMatch: Copy + Send + Sync;
-
-    /// Looks for the route of a request.
-    fn find(&self, request: &Parts) -> Self::RouteMatch;
-
-    /// Returns how long the operation may wait for a change before it responds.
-    fn may_wait(_: Self::RouteMatch) -> Duration {
-        Duration::ZERO
-    }
-
-    /// Handles a request, with what belongs to it from its beginning to its end.
-    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
-        handling
-    }
-
-    /// Responds to a request with a valid head, and adds what it learns about it to the facts.
-    fn process(
-        &self,
-        client: &Client,
-        request: &Parts,
-        request_id: &HeaderValue,
-        body: UnreadBody<'_>,
-        route_match: Self::RouteMatch,
-        facts: &mut Facts,
-    ) -> impl Future<Output = Result<Response, ApiError>> + Send;
-
-    /// Returns the response to a request that failed, and the cause for the log.
-    fn respond_to(
-        &self,
-        error: ApiError,
-        _request: &Parts,
-        _request_id: &HeaderValue,
-    ) -> (Response, Option<Cause>) {
-        error.into_response()
-    }
-
-    /// Adds the header fields that follow from the operation and the facts, also to an error.
-    fn announce(&self, _route_match: Self::RouteMatch, _facts: &Facts, _response: &mut Response) {}
 }
 
 impl Edge {

@@ -14,7 +14,7 @@ use petstore_app::journal::{self, CursorError, EndReason};
 use petstore_domain::{
     Actor, Problem,
     store_area::{ChangePage, ChangeType, JournalEntry, JournalState},
-    text,
+    text::parse_integer,
 };
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response, response};
@@ -27,13 +27,16 @@ use super::{
 };
 use crate::{accept, access::auth, context::Call, query};
 
+/// The path of the operation below the base address.
+const PATH: &str = "/store/changes";
+
 /// The longest time that a client can tell the service to wait for a change.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 const MAX_LIMIT: u32 = 1000;
 const DEFAULT_LIMIT: u32 = 100;
 
-/// After the oldest change of the log, deletions may be near. They are made in smaller steps.
+/// The number of changes after the oldest one among which deletions may be near. They are made in smaller steps.
 const NEAR_THE_OLDEST: i64 = 10_000;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -45,44 +48,22 @@ pub(crate) async fn follow_changes(
         request, caller, ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let names = ["after", "type", "limit", "wait"];
-    let [after, kind, limit, wait] = query::parameters(request.uri.query(), names)?;
-    let of_name = |text: &str| text.parse().ok();
-    let kind = query::filter(
-        "type",
-        kind.as_ref(),
-        of_name,
-        "a type of change, such as pet.changed",
-    )?;
-    let size = parse_limit(limit.as_ref())?;
-    let waits = query::filter(
-        "wait",
-        wait.as_ref(),
-        parse_wait,
-        "a number of seconds from 0s to 60s",
-    )?;
-    let is_stream = accept::prefers(
-        &request.headers,
-        &[response::EVENT_STREAM],
-        &["application/json"],
-    );
-    if is_stream && (limit.is_some() || wait.is_some()) {
-        let message = "limit and wait are only for pages; leave them out to receive a stream.";
-        return Err(ApiError::new(Problem::InvalidParameter, message));
-    }
+    let parameters = FeedParameters::parse(request)?;
     let log = area.app.store.journal_state().await?;
-    let given = last_event_id(request)?;
-    let position = match (given, after.as_deref()) {
+    let last_event_id = last_event_id(request)?;
+    let position = match (last_event_id, parameters.after.as_deref()) {
         (Some(id), _) => decode(id, "Last-Event-ID", &log)?,
         (None, Some("start")) => log.first - 1,
         (None, Some(after)) => decode(after, "after", &log)?,
         (None, None) => log.last,
     };
     let key = caller.ok_or_else(auth::missing_key)?.key_id();
-    let mut follower = Follower::new(area, key, &log, kind, position);
-    if is_stream {
+    let follower = Follower::new(area, key, &log, parameters.kind, position);
+
+    if parameters.is_stream {
+        let begins_at_end = last_event_id.is_none() && parameters.after.is_none();
         // A client that began at the end can continue here before it has received an event.
-        let beginning = if given.is_none() && after.is_none() {
+        let beginning = if begins_at_end {
             format!(
                 ": the changes from now on\nid: {}\n\n",
                 journal::encode(log.epoch, position)
@@ -91,33 +72,104 @@ pub(crate) async fn follow_changes(
             String::new()
         };
         let share = area.app.journal.streams.open(Actor::Key(key))?;
-        return Ok(response::events(
-            follower.into_body(share, Bytes::from(beginning)),
-        ));
+        let body = follower.into_body(share, Bytes::from(beginning));
+        return Ok(response::events(body));
     }
-    let mut page = area.app.store.changes_after(position, kind, size).await?;
-    if page.changes.is_empty()
-        && let Some(waits) = waits.filter(|waits| !waits.is_zero())
-    {
-        follower.position = page.read_to.max(position);
-        page = match time::timeout(waits, follower.page(size)).await {
-            Ok(Ok(page)) => page,
-            Ok(Err(PageError::Store(error))) => return Err(error.into()),
-            Ok(Err(PageError::Ended(EndReason::InvalidKey))) => return Err(auth::invalid_key()),
-            Ok(Err(PageError::Ended(EndReason::OtherLog))) => return Err(expired()),
-            Ok(Err(PageError::Ended(EndReason::Over))) | Err(_) => ChangePage {
-                changes: Vec::new(),
-                read_to: follower.position,
-            },
-        };
-    }
-    if position < log.first + NEAR_THE_OLDEST
-        && position < area.app.store.journal_state().await?.first - 1
-    {
+
+    let page = read_page(area, &parameters, follower).await?;
+    let may_be_deleted = position < log.first + NEAR_THE_OLDEST;
+    if may_be_deleted && position < area.app.store.journal_state().await?.first - 1 {
         // The next changes were deleted while the client read.
-        return Err(expired());
+        return Err(expired_cursor());
     }
     let next = journal::encode(log.epoch, page.read_to.max(position));
+    respond_with_page(area, &parameters, page, &next).await
+}
+
+/// The parameters of a request, and whether it asks for a stream.
+struct FeedParameters<'r> {
+    /// The cursor, or `start`; `None` if the query has none.
+    after: Option<Cow<'r, str>>,
+    /// The type of the changes; `None` for all changes.
+    kind: Option<ChangeType>,
+    /// The maximum number of changes of a page.
+    limit: u32,
+    /// The time to wait for a change, if a page would be empty.
+    wait: Duration,
+    is_stream: bool,
+}
+
+impl<'r> FeedParameters<'r> {
+    /// Parses the query and `Accept`. Fails with 400.
+    fn parse(request: &'r Parts) -> Result<Self, ApiError> {
+        let names = ["after", "type", "limit", "wait"];
+        let [after, kind, limit, wait] = query::parameters(request.uri.query(), names)?;
+        let parsed_kind = query::filter(
+            "type",
+            kind.as_ref(),
+            |text| text.parse().ok(),
+            "a type of change, such as pet.changed",
+        )?;
+        let parsed_limit = parse_limit(limit.as_ref())?;
+        let parsed_wait = query::filter(
+            "wait",
+            wait.as_ref(),
+            parse_wait,
+            "a number of seconds from 0s to 60s",
+        )?;
+        let is_stream = accept::prefers(
+            &request.headers,
+            &[response::EVENT_STREAM],
+            &["application/json"],
+        );
+        if is_stream && (limit.is_some() || wait.is_some()) {
+            let message = "limit and wait are only for pages; leave them out to receive a stream.";
+            return Err(ApiError::new(Problem::InvalidParameter, message));
+        }
+        Ok(Self {
+            after,
+            kind: parsed_kind,
+            limit: parsed_limit,
+            wait: parsed_wait.unwrap_or_default(),
+            is_stream,
+        })
+    }
+}
+
+/// Reads the page after the position of `follower`. If it would be empty, waits for a change as long as the client wants.
+async fn read_page(
+    area: &StoreArea,
+    parameters: &FeedParameters<'_>,
+    mut follower: Follower,
+) -> Result<ChangePage, ApiError> {
+    let store = &area.app.store;
+    let page = store
+        .changes_after(follower.position, parameters.kind, parameters.limit)
+        .await?;
+    if !page.changes.is_empty() || parameters.wait.is_zero() {
+        return Ok(page);
+    }
+
+    follower.position = page.read_to.max(follower.position);
+    match time::timeout(parameters.wait, follower.page(parameters.limit)).await {
+        Ok(Ok(page)) => Ok(page),
+        Ok(Err(PageError::Store(error))) => Err(error.into()),
+        Ok(Err(PageError::Ended(EndReason::InvalidKey))) => Err(auth::invalid_key()),
+        Ok(Err(PageError::Ended(EndReason::OtherLog))) => Err(expired_cursor()),
+        Ok(Err(PageError::Ended(EndReason::Over))) | Err(_) => Ok(ChangePage {
+            changes: Vec::new(),
+            read_to: follower.position,
+        }),
+    }
+}
+
+/// Responds with a page, and with the link to the changes after the cursor `next`.
+async fn respond_with_page(
+    area: &StoreArea,
+    parameters: &FeedParameters<'_>,
+    page: ChangePage,
+    next: &str,
+) -> Result<Response, ApiError> {
     area.app.journal.metrics.sent.add(page.changes.len());
     let element: Element<JournalEntry> = Element {
         length: JournalEntry::length,
@@ -125,20 +177,17 @@ pub(crate) async fn follow_changes(
     };
     let body = page::render(page.changes, element, |body| body).await?;
     let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
-    let kind = kind.map(ChangeType::as_str);
-    let size = size.to_string();
-    let parameters = [
-        ("limit", Some(&*size)),
-        ("type", kind),
-        ("after", Some(&*next)),
+    let limit = parameters.limit.to_string();
+    let link_parameters = [
+        ("limit", Some(&*limit)),
+        ("type", parameters.kind.map(ChangeType::as_str)),
+        ("after", Some(next)),
     ];
-    if let Some(next) = page::link(area, PATH, "next", parameters) {
-        response.headers_mut().insert(header::LINK, next);
+    if let Some(link) = page::link(area, PATH, "next", link_parameters) {
+        response.headers_mut().insert(header::LINK, link);
     }
     Ok(response)
 }
-
-const PATH: &str = "/store/changes";
 
 /// Adds the link to the changes after `log`, which was read before the page, to the response.
 pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Response) {
@@ -158,21 +207,25 @@ pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Resp
     }
 }
 
-fn parse_limit(given: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
-    given.map_or(Ok(DEFAULT_LIMIT), |given| {
-        let limit = text::parse_integer(given).and_then(|limit| u32::try_from(limit).ok());
-        limit
-            .filter(|limit| (1..=MAX_LIMIT).contains(limit))
-            .ok_or_else(|| query::out_of_range("limit", 1, MAX_LIMIT, given))
-    })
+/// Parses `limit`. Returns the default without it.
+fn parse_limit(text: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
+    let Some(text) = text else {
+        return Ok(DEFAULT_LIMIT);
+    };
+    parse_integer(text)
+        .and_then(|limit| u32::try_from(limit).ok())
+        .filter(|limit| (1..=MAX_LIMIT).contains(limit))
+        .ok_or_else(|| query::out_of_range("limit", 1, MAX_LIMIT, text))
 }
 
-fn parse_wait(given: &str) -> Option<Duration> {
-    let seconds = text::parse_integer(given.strip_suffix('s')?)?;
+/// Parses `wait`, such as `30s`.
+fn parse_wait(text: &str) -> Option<Duration> {
+    let seconds = parse_integer(text.strip_suffix('s')?)?;
     let wait = Duration::from_secs(u64::try_from(seconds).ok()?);
     (wait <= MAX_WAIT).then_some(wait)
 }
 
+/// Returns the cursor with which a client resumes a stream, if the request has one. Fails with 400 if it has several.
 fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
     let mut fields = request.headers.get_all(LAST_EVENT_ID).iter();
     let Some(field) = fields.next() else {
@@ -190,7 +243,7 @@ fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
 /// continue at it.
 fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     journal::decode(text, log).map_err(|error| match error {
-        CursorError::Expired => expired(),
+        CursorError::Expired => expired_cursor(),
         CursorError::Invalid => {
             let message = format!(
                 "{name} must be taken unchanged from the Link of an earlier page or from the id of \
@@ -202,7 +255,7 @@ fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
 }
 
 /// Returns the 410 for a position at which the journal does not continue.
-fn expired() -> ApiError {
+fn expired_cursor() -> ApiError {
     let message = "The changes after this position are not available: they are no longer kept, or \
                    the database was restored or copied. List everything again, and follow from the \
                    link of that list.";

@@ -99,12 +99,12 @@ fn check_url(area: &StoreArea, Url(url): &Url) -> Result<String, ApiError> {
 pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let body: AddWebhook = write.members(AddWebhook::NAMES)?.read()?;
-    let wanted = WebhookCommand::Add(NewWebhook {
+    let command = WebhookCommand::Add(NewWebhook {
         url: check_url(area, &body.url)?,
         types: body.types.map(|Types(types)| types),
         description: body.description,
     });
-    execute(area, write, wanted).await
+    execute(area, write, command).await
 }
 
 /// `PATCH /v1/store/webhooks/{webhookId}`.

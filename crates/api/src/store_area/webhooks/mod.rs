@@ -64,7 +64,7 @@ fn webhook_json(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
     wire::render(|out| json::write_webhook(out, webhook, secret))
 }
 
-/// Carries out a request of a program.
+/// Carries out a change of a webhook.
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,

@@ -1,0 +1,66 @@
+//! The reasons to reject the key of a request.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use jiff::Timestamp;
+use petstore_domain::{KeyId, KeyRecord};
+use petstore_store::StoreError;
+
+/// A reason for a request without a valid key.
+#[derive(Debug)]
+pub enum KeyError {
+    /// The key is unknown or malformed, or belongs to the other deployment.
+    Invalid,
+    /// The key was valid once.
+    Ended(EndedKey),
+    /// Another connection took the place of the one that the request came on.
+    ConnectionReplaced,
+    Store(StoreError),
+}
+
+/// A key that is not valid any more, for the log of the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EndedKey {
+    #[error("the key {id} ({name:?}) was revoked at {at}")]
+    Revoked {
+        id: i64,
+        name: String,
+        at: Timestamp,
+    },
+    #[error("the key {id} ({name:?}) expired at {at}")]
+    Expired {
+        id: i64,
+        name: String,
+        at: Timestamp,
+    },
+}
+
+impl EndedKey {
+    /// Returns the reason for which the key is not valid at `now`, if there is one.
+    pub(super) fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
+        if record.is_valid_at(now) {
+            return None;
+        }
+        let KeyId(id) = record.id;
+        let name = record.name.clone();
+        if let Some(revoked_at) = record.revoked_at {
+            return Some(Self::Revoked {
+                id,
+                name,
+                at: revoked_at,
+            });
+        }
+        let expired_at = record.expires_at.unwrap_or(now);
+        Some(Self::Expired {
+            id,
+            name,
+            at: expired_at,
+        })
+    }
+}
+
+impl From<StoreError> for KeyError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}

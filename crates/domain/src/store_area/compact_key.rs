@@ -1,0 +1,165 @@
+//! The compact key of a unique value: spellings that differ only in signs have the same one. A microchip has many such
+//! spellings, because people group its digits, and spreadsheets change it.
+
+use super::valid_text::is_visible;
+
+/// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash, because an index of
+/// PostgreSQL has no room for it.
+pub(super) const MAX_KEY_BYTES: usize = 512;
+
+/// The numbers of digits that a microchip can have: 15 by ISO 11784, and 9 or 10 of older ones.
+const CHIP_LENGTHS: [usize; 3] = [9, 10, 15];
+
+/// The decimals that a program adds to a whole number.
+const ADDED_DECIMALS: [&str; 4] = [".0", ".00", ",0", ",00"];
+
+/// The characters in which a spreadsheet wraps a number so that it stays a text, such as `'981` and `="981"`.
+const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
+
+/// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without the
+/// characters that a spreadsheet adds to a number. Returns the key as it is if nothing would be left, or if it is too long for an index.
+///
+/// So each spelling of a microchip has one key:
+///
+/// ```
+/// use petstore_domain::store_area::compact_key;
+///
+/// for spelling in ["981 000-000", "'981000000", "=\"981000000\"", "981000000.0"] {
+///     assert_eq!(compact_key(spelling.to_owned()), "981000000");
+/// }
+/// ```
+pub fn compact_key(key: String) -> String {
+    if key.len() > MAX_KEY_BYTES {
+        return key;
+    }
+    if let Some(chip) = chip_with_decimals(&key) {
+        return chip;
+    }
+    let compact = strip_separators(&key);
+    if compact.is_empty() { key } else { compact }
+}
+
+/// Returns the digits of a microchip to which a program has added decimals: `981000000` for `981000000.0`. `None` for
+/// another text.
+fn chip_with_decimals(key: &str) -> Option<String> {
+    let number = key.trim_matches(WRAPPERS);
+    let whole = ADDED_DECIMALS
+        .iter()
+        .find_map(|decimals| number.strip_suffix(decimals))?;
+    let digits = strip_separators(whole);
+    let is_chip = CHIP_LENGTHS.contains(&digits.len()) && is_digits(&digits);
+    is_chip.then_some(digits)
+}
+
+/// Returns a key without the characters that only separate its letters and digits.
+fn strip_separators(key: &str) -> String {
+    key.chars()
+        .filter(|&character| !is_separator(character))
+        .collect()
+}
+
+/// Whether a character only separates the letters and digits of a key, or nobody sees it.
+fn is_separator(character: char) -> bool {
+    let is_spreadsheet_sign = matches!(character, '\'' | '"' | '=' | ',' | '*');
+    let is_dash = matches!(
+        character,
+        '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
+            ..='\u{2015}'
+                | '\u{2212}'
+                | '\u{2E17}'
+                | '\u{2E1A}'
+                | '\u{2E3A}'
+                | '\u{2E3B}'
+                | '\u{2E40}'
+                | '\u{2E5D}'
+                | '\u{301C}'
+                | '\u{3030}'
+                | '\u{30A0}'
+                | '\u{10D6E}'
+                | '\u{10EAD}'
+    );
+    !is_visible(character) || is_spreadsheet_sign || is_dash
+}
+
+/// Whether a text is a number that a spreadsheet has shortened, so that its last digits are lost: `9.81E+14` or
+/// `2,76098E+14`.
+pub fn is_shortened_number(text: &str) -> bool {
+    let number = text.trim_matches(WRAPPERS);
+    let Some((digits, exponent)) = number.split_once(['E', 'e']) else {
+        return false;
+    };
+    let is_mantissa = match digits.split_once(['.', ',']) {
+        Some((whole, decimals)) => whole.len() == 1 && is_digits(whole) && is_digits(decimals),
+        None => digits.len() == 1 && is_digits(digits),
+    };
+    is_mantissa && exponent.strip_prefix('+').is_some_and(is_digits)
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_makes_of_a_microchip_is_the_same_microchip() {
+        for spelling in [
+            "981000000000001",
+            "'981000000000001",
+            "=\"981000000000001\"",
+            "\"981000000000001\"",
+            "981000000000001.0",
+            "'981000000000001.00",
+            "981000000000001,00",
+            "981,000,000,000,001",
+            "981,000,000,000,001.0",
+            "981*000*000*000*001",
+        ] {
+            assert_eq!(
+                compact_key(spelling.to_owned()),
+                "981000000000001",
+                "{spelling}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_texts_keep_their_zeros_and_letters() {
+        for (text, key) in [
+            ("276.098.10", "27609810"),
+            ("12.0", "120"),
+            ("avid*023*456*789", "avid023456789"),
+            ("981e14", "981e14"),
+            ("'\"", "'\""),
+        ] {
+            assert_eq!(compact_key(text.to_owned()), key);
+        }
+    }
+
+    #[test]
+    fn a_number_that_a_spreadsheet_has_shortened_is_known_and_a_chip_with_letters_is_none() {
+        for text in [
+            "9.81E+14",
+            "2,76098E+14",
+            "9E+14",
+            "9.81e+14",
+            "'9.81E+14",
+            "=\"9.81E+14\"",
+        ] {
+            assert!(is_shortened_number(text), "{text}");
+        }
+        for text in [
+            "981000000000001",
+            "9E14",
+            "0A12E34F",
+            "98.1E+14",
+            "E+14",
+            "9.E+14",
+            "9.81E+",
+        ] {
+            assert!(!is_shortened_number(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The checks of texts that several rules share.
+
+use jiff::civil::Date;
+
+use crate::text::readable::is_ignored_by_fonts;
+
+/// Whether the text is a date in its only valid form, such as `2024-02-29`.
+pub fn is_date(text: &str) -> bool {
+    // Years before 0 have more digits.
+    text.len() == 10
+        && text
+            .parse::<Date>()
+            .is_ok_and(|date| date.to_string() == text)
+}
+
+/// Whether a text has at most `max` characters, one of them visible, and no U+0000.
+pub(super) fn is_text(text: &str, max: usize) -> bool {
+    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
+}
+
+/// Whether a text has at most `max` characters, one of them visible, and no control characters except line breaks.
+pub(super) fn is_paragraph(text: &str, max: usize) -> bool {
+    let has_control_character = text
+        .chars()
+        .any(|character| character.is_control() && !matches!(character, '\n' | '\r'));
+    text.chars().nth(max).is_none() && text.chars().any(is_visible) && !has_control_character
+}
+
+/// Whether a reader can see the character, and not only its effect on other characters.
+pub(super) fn is_visible(character: char) -> bool {
+    !is_ignored_by_fonts(character) && !character.is_whitespace() && !character.is_control()
+}

@@ -1,0 +1,102 @@
+//! The metrics of backups, and when they are a reason to warn people.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use super::{Counter, Exposition};
+
+/// The outcomes of the backups that this process makes itself.
+#[derive(Debug, Default)]
+pub struct BackupMetrics {
+    /// Whether the service can make backups of its store.
+    pub is_possible: AtomicBool,
+    /// The time between two backups in seconds; 0 if the service makes none.
+    pub interval: AtomicU64,
+    /// The time of the last backup in seconds since 1970; 0 if there is none.
+    last_success: AtomicI64,
+    /// The duration of the last backup in milliseconds.
+    duration: AtomicU64,
+    bytes: AtomicU64,
+    pub failures: Counter,
+}
+
+/// A reason to warn the people of a store about its backups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackupProblem {
+    /// The store has no backup, although it needs one, or although the service tried to make one.
+    NoBackup,
+    /// The last backup was made at this time, more than three intervals ago.
+    OldBackup(Timestamp),
+}
+
+impl BackupMetrics {
+    /// The number of animals above which a store needs backups.
+    const MANY_ANIMALS: u64 = 20;
+
+    /// Notes the newest backup of an earlier process.
+    pub fn record_earlier_backup(&self, time: Timestamp) {
+        let _ = self
+            .last_success
+            .compare_exchange(0, time.as_second(), Relaxed, Relaxed);
+    }
+
+    /// Notes a backup.
+    pub fn record_backup(&self, time: Timestamp, duration: Duration, bytes: u64) {
+        self.last_success.store(time.as_second(), Relaxed);
+        self.duration.store(
+            u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            Relaxed,
+        );
+        self.bytes.store(bytes, Relaxed);
+    }
+
+    /// Returns the reason to warn the people of a store with this number of animals, if there is one.
+    pub fn problem(&self, animal_count: u64, now: Timestamp) -> Option<BackupProblem> {
+        let last_success = self.last_success.load(Relaxed);
+        let interval = self.interval.load(Relaxed);
+        if interval == 0 {
+            let needs_backups = self.is_possible.load(Relaxed) && animal_count > Self::MANY_ANIMALS;
+            return needs_backups.then_some(BackupProblem::NoBackup);
+        }
+        if last_success == 0 {
+            let has_failed = self.failures.get() > 0;
+            return has_failed.then_some(BackupProblem::NoBackup);
+        }
+
+        let age = now.as_second().saturating_sub(last_success);
+        let age = u64::try_from(age).unwrap_or_default();
+        if age <= interval.saturating_mul(3) {
+            return None;
+        }
+        let last_backup = Timestamp::from_second(last_success).ok()?;
+        Some(BackupProblem::OldBackup(last_backup))
+    }
+
+    /// Writes the metrics.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "exact for any duration that matters"
+    )]
+    pub fn expose(&self, exposition: &mut Exposition) {
+        let help = "Time between two backups that the service makes; 0 if it makes none.";
+        exposition.number(
+            "petstore_backup_interval_seconds",
+            help,
+            self.interval.load(Relaxed),
+        );
+        let help = "When the last backup was made; 0 if there is none.";
+        let name = "petstore_backup_last_success_timestamp_seconds";
+        exposition.number(name, help, self.last_success.load(Relaxed));
+        let duration = self.duration.load(Relaxed) as f64 / 1e3;
+        let help = "How long this process took for the last backup.";
+        exposition.number("petstore_backup_duration_seconds", help, duration);
+        let help = "Compressed size of the last backup of this process.";
+        exposition.number("petstore_backup_bytes", help, self.bytes.load(Relaxed));
+        let help = "Backups of this process that failed.";
+        exposition.counter("petstore_backup_failures_total", help, &self.failures);
+    }
+}

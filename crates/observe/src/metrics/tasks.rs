@@ -1,0 +1,67 @@
+//! The metrics of background tasks.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering::Relaxed},
+};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use super::{Counter, Exposition, Kind};
+
+/// The outcomes of every background task.
+#[derive(Debug, Default)]
+pub struct TaskMetrics(Mutex<Vec<(&'static str, Arc<TaskRuns>)>>);
+
+impl TaskMetrics {
+    /// Adds a task, and returns the metrics of its runs.
+    pub fn add(&self, task: &'static str) -> Arc<TaskRuns> {
+        let runs = Arc::<TaskRuns>::default();
+        self.0.lock().push((task, Arc::clone(&runs)));
+        runs
+    }
+
+    /// Writes the metrics.
+    pub fn expose(&self, exposition: &mut Exposition) {
+        let tasks = self.0.lock();
+        let name = "petstore_task_last_success_timestamp_seconds";
+        exposition.begin(
+            Kind::Gauge,
+            name,
+            "When the background task last succeeded; 0 if never.",
+        );
+        for (task, runs) in tasks.iter() {
+            exposition.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
+        }
+        let name = "petstore_task_failures_total";
+        exposition.begin(
+            Kind::Counter,
+            name,
+            "Runs of the background task that failed.",
+        );
+        for (task, runs) in tasks.iter() {
+            exposition.sample(name, &[("task", task)], runs.failures.get());
+        }
+    }
+}
+
+/// The outcomes of one background task.
+#[derive(Debug, Default)]
+pub struct TaskRuns {
+    /// The time of the last success in seconds since 1970; 0 if no run succeeded yet.
+    last_success: AtomicI64,
+    failures: Counter,
+}
+
+impl TaskRuns {
+    /// Notes a run that succeeded at this time.
+    pub fn note_success(&self, time: Timestamp) {
+        self.last_success.store(time.as_second(), Relaxed);
+    }
+
+    /// Counts a run that failed.
+    pub fn count_failure(&self) {
+        self.failures.count();
+    }
+}
