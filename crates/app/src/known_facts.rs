@@ -11,9 +11,9 @@ use petstore_store::{StoreError, StoreReader, Version};
 
 use super::{StoreFacts, StoreOptions};
 
-/// How long a state counts as the present one if the store cannot tell without a read whether it has changed: changes of
-/// other processes appear so late.
-const MAX_AGE_OF_FACTS: Duration = Duration::from_secs(1);
+/// The time for which a state counts as the present one if the store cannot tell without a read whether it has changed.
+/// Changes of other processes appear as late as this.
+const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 
 /// The signs by which a store shows, without a read, that nobody has written.
 pub struct Seen {
@@ -34,12 +34,12 @@ impl Seen {
         })
     }
 
-    /// Whether nobody can have written between this and `now`, except other processes within `MAX_AGE_OF_FACTS`.
+    /// Whether nobody can have written between this and `now`, except other processes within `MAX_STATE_AGE`.
     pub fn is_as(&self, now: &Self) -> bool {
         if now.store.is_some() {
             return self.store == now.store;
         }
-        self.writes == now.writes && now.at.saturating_duration_since(self.at) < MAX_AGE_OF_FACTS
+        self.writes == now.writes && now.at.saturating_duration_since(self.at) < MAX_STATE_AGE
     }
 }
 

@@ -10,19 +10,19 @@ use parking_lot::Mutex;
 use petstore_domain::{Clock, store_area::Logo};
 use petstore_store::{StoreError, StoreReader};
 
-/// How long the file of the logo is used without a look at the database.
-const MAX_AGE_OF_LOGO: Duration = Duration::from_mins(1);
+/// The time for which the file of the logo is used without a read of the database.
+const MAX_LOGO_AGE: Duration = Duration::from_mins(1);
 
 /// The files of logos. The file of the present logo is kept in memory for a while.
 pub struct LogoFiles {
     store: StoreReader,
     clock: Arc<dyn Clock>,
-    known: Mutex<Option<KnownLogo>>,
+    cached_logo: Mutex<Option<CachedLogo>>,
 }
 
 /// The present logo of the store, as it was read.
 #[derive(Clone)]
-struct KnownLogo {
+struct CachedLogo {
     logo: Logo,
     png: Bytes,
     read_at: Instant,
@@ -33,19 +33,19 @@ impl LogoFiles {
         Self {
             store,
             clock,
-            known: Mutex::default(),
+            cached_logo: Mutex::default(),
         }
     }
 
     /// Returns the file of a logo: the logo of the store, or one that was replaced less than a day ago.
     pub async fn read(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
         let now = self.clock.instant();
-        let known = self.known.lock().clone();
-        if let Some(known) = known
-            && known.logo == logo
-            && now < known.read_at + MAX_AGE_OF_LOGO
+        let cached_logo = self.cached_logo.lock().clone();
+        if let Some(cached_logo) = cached_logo
+            && cached_logo.logo == logo
+            && now < cached_logo.read_at + MAX_LOGO_AGE
         {
-            return Ok(Some(known.png));
+            return Ok(Some(cached_logo.png));
         }
 
         let Some((png, is_present)) = self.store.logo(logo, self.clock.now()).await? else {
@@ -53,7 +53,7 @@ impl LogoFiles {
         };
         let png = Bytes::from(png);
         if is_present {
-            *self.known.lock() = Some(KnownLogo {
+            *self.cached_logo.lock() = Some(CachedLogo {
                 logo,
                 png: png.clone(),
                 read_at: now,

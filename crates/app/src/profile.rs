@@ -18,9 +18,9 @@ pub async fn change_profile(
     respond: fn(&Profile) -> StoredResponse,
 ) -> Result<Changed<ProfileRefusal>, StoreError> {
     if let Some(request) = &context.idempotency
-        && let Some(written) = store.recall_request(request.clone()).await?
+        && let Some(outcome) = store.recall_request(request.clone()).await?
     {
-        return Ok(Changed::from_unchanged(written));
+        return Ok(Changed::from_unchanged(outcome));
     }
     for _ in 0..MAX_TRIES {
         let present = store.profile().await?;

@@ -11,7 +11,8 @@ use moxcms::ColorProfile;
 use petstore_domain::store_area::{PhotoSize, PictureProblem};
 
 use super::{
-    inspect::{Format, MAX_METADATA, Parts, inspect},
+    format::Format,
+    inspect::{MAX_METADATA, Parts, inspect},
     memory_guard::{GuardedPicture, MAX_MEMORY},
     pixels::{Sides, on_white, resize, to_8_bits, to_srgb},
 };

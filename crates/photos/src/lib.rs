@@ -9,6 +9,7 @@ mod cards;
 mod decode;
 mod files;
 mod folder;
+mod format;
 mod inspect;
 mod logo;
 mod memory_guard;
@@ -16,6 +17,7 @@ mod pixels;
 mod processing;
 mod reader;
 mod storage;
+mod storage_error;
 mod turn;
 
 use std::{collections::BTreeSet, io, sync::Arc};
@@ -41,7 +43,7 @@ pub use self::{
     decode::{EncodedPhoto, encode_photo, is_readable},
     files::{PIECE_LENGTH, Piece, ShardFiles},
     folder::Folder,
-    inspect::Format,
+    format::Format,
     logo::make_logo,
     reader::PhotoReader,
     storage::{CopiedPhotos, MAX_COPIES_AT_ONCE, PhotoStorage, database_mark},

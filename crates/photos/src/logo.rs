@@ -15,7 +15,7 @@ use petstore_domain::store_area::{Logo, NewLogo, PictureProblem};
 
 use super::{
     decode::{LOGO_PIXEL_LENGTH, limited_decoder, parse_profile, picture_problem},
-    inspect::Format,
+    format::Format,
     pixels::{Sides, to_8_bits, to_srgb},
 };
 

@@ -9,7 +9,7 @@ use tracing::error;
 
 use super::{
     DECODED_PICTURES, PhotoError, Photos, decode::needs_all_memory, files::OPERATION_LIMIT,
-    inspect::Format,
+    format::Format,
 };
 
 /// A picture of a client with its permit, which it keeps until its work is done.

@@ -1,7 +1,6 @@
 //! The storage where the files of photos are: a folder or a bucket.
 
 use std::{
-    error::Error,
     fmt,
     io::{self, ErrorKind},
     sync::Arc,
@@ -17,6 +16,7 @@ use super::{
     bucket::Bucket,
     files::{OPERATION_LIMIT, Piece, ShardFiles, first_byte},
     folder::Folder,
+    storage_error::shorten_error,
 };
 
 /// The number of photos that are copied at the same time, because most of the time a request to a
@@ -339,9 +339,6 @@ async fn in_folder<T: Send + 'static>(
     .await
 }
 
-/// The longest sentence of a bucket in an error, in characters.
-const MAX_SENTENCE_LENGTH: usize = 200;
-
 /// Returns the result of an operation, or an error of the kind [`ErrorKind::TimedOut`] after
 /// [`OPERATION_LIMIT`].
 async fn with_limit<T>(operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
@@ -352,38 +349,4 @@ async fn with_limit<T>(operation: impl Future<Output = io::Result<T>>) -> io::Re
             "the place of photos does not respond in time",
         )),
     }
-}
-
-/// Returns the error of a bucket in few words: the code and the sentence in the response of its service, or the
-/// last cause.
-///
-/// For example, a cause with the text `…<Code>NoSuchBucket</Code><Message>It is gone</Message>…` becomes
-/// `NoSuchBucket: It is gone`.
-fn shorten_error(error: io::Error) -> io::Error {
-    let Some(cause) = error.get_ref() else {
-        return error;
-    };
-    let text = cause.to_string();
-    let reason = match (element(&text, "Code"), element(&text, "Message")) {
-        (Some(code), Some(sentence)) => format!("{code}: {sentence:.MAX_SENTENCE_LENGTH$}"),
-        (Some(code), None) => code.to_owned(),
-        (None, _) => last_cause(cause).to_string(),
-    };
-    io::Error::new(error.kind(), reason)
-}
-
-/// Returns the content of an element in the XML response of a bucket, if the text contains it.
-fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let (_, content_and_end) = text.split_once(&format!("<{name}>"))?;
-    let (content, _) = content_and_end.split_once(&format!("</{name}>"))?;
-    Some(content)
-}
-
-/// Returns the error at the end of the chain of causes.
-fn last_cause<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause
 }

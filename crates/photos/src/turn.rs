@@ -8,7 +8,7 @@ use petstore_domain::store_area::PictureProblem;
 
 use super::{
     decode::{EncodedPhoto, photo_from_large_file},
-    inspect::Format,
+    format::Format,
 };
 
 /// The first two bytes of each JPEG.

@@ -128,7 +128,7 @@ async fn change_webhook(
 ) -> Result<WebhookDecision, DecisionError> {
     let id = stored.webhook.id;
     let unchanged = WebhookDecision::without_change(Some(stored.webhook.clone()));
-    let (act, changed) = match command {
+    let (act_type, change) = match command {
         WebhookCommand::Add(_) => return Ok(unchanged),
         WebhookCommand::Test => {
             let change = WebhookChange::Test(registrar.new_test(id));
@@ -153,10 +153,7 @@ async fn change_webhook(
             let decision = WebhookDecision::with_act(act, webhook, change);
             return Ok(decision.with_secret(secret.reveal()));
         }
-        WebhookCommand::Patch(patch) => {
-            let changed = stored.patch(patch.clone(), now);
-            (ActType::WebhookChanged, changed)
-        }
+        WebhookCommand::Patch(patch) => (ActType::WebhookChanged, stored.patch(patch.clone(), now)),
         WebhookCommand::Enable { resumes } => {
             let restart = if *resumes {
                 RestartPoint::Resume(now)
@@ -166,10 +163,10 @@ async fn change_webhook(
             (ActType::WebhookEnabled, stored.enable(restart, now))
         }
     };
-    Ok(match changed {
-        Some((webhook, change)) => WebhookDecision::with_act(act, webhook, change),
-        None => unchanged,
-    })
+    let Some((webhook, change)) = change else {
+        return Ok(unchanged);
+    };
+    Ok(WebhookDecision::with_act(act_type, webhook, change))
 }
 
 /// Whether the database has a secret that was encrypted with a key file: a secret of a webhook, or of a

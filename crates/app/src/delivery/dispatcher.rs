@@ -100,7 +100,7 @@ pub struct Dispatcher {
     /// The moment when the log last had new changes.
     log_grew_at: Option<Instant>,
     /// The endpoints whose lease this process has, by the ids of their webhooks.
-    leased: BTreeMap<WebhookId, LeasedEndpoint>,
+    leased_endpoints: BTreeMap<WebhookId, LeasedEndpoint>,
     /// The leases of other processes, by the ids of the webhooks.
     foreign_leases: HashMap<WebhookId, ForeignLease>,
     /// The webhooks whose secret this process cannot read.
@@ -139,7 +139,7 @@ impl Dispatcher {
             epoch: None,
             last_seq: 0,
             log_grew_at: None,
-            leased: BTreeMap::new(),
+            leased_endpoints: BTreeMap::new(),
             foreign_leases: HashMap::new(),
             unreadable_webhooks: HashSet::new(),
             attempts: JoinSet::new(),
@@ -175,10 +175,9 @@ impl Dispatcher {
     /// Whether nothing is being sent or saved, and no change came in the last second.
     fn is_at_rest(&self) -> bool {
         let now = self.clock.instant();
-        let has_work = self
-            .leased
-            .values()
-            .any(|leased| leased.endpoint.is_dirty() || leased.endpoint.is_ready());
+        let has_work = self.leased_endpoints.values().any(|leased_endpoint| {
+            leased_endpoint.endpoint.is_dirty() || leased_endpoint.endpoint.is_ready()
+        });
         is_due(self.log_grew_at, now, REFRESH_INTERVAL) && self.in_flight() == 0 && !has_work
     }
 
@@ -186,8 +185,9 @@ impl Dispatcher {
     /// ended, reads the log, starts attempts, and saves. After an error, the next call continues.
     pub async fn step(&mut self) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        self.leased
-            .retain(|_, leased| now.saturating_duration_since(leased.renewed_at) < MAX_LEASE_AGE);
+        self.leased_endpoints.retain(|_, leased_endpoint| {
+            now.saturating_duration_since(leased_endpoint.renewed_at) < MAX_LEASE_AGE
+        });
         if is_due(self.leases_read_at, now, REFRESH_INTERVAL) {
             self.refresh().await?;
             self.leases_read_at = Some(now);
@@ -214,11 +214,11 @@ impl Dispatcher {
     /// Whether a lease must be renewed, or there is progress and the last save was long enough ago.
     fn needs_save(&self, now: Instant) -> bool {
         let mut has_progress = false;
-        for leased in self.leased.values() {
-            if now.saturating_duration_since(leased.renewed_at) >= RENEWAL_AGE {
+        for leased_endpoint in self.leased_endpoints.values() {
+            if now.saturating_duration_since(leased_endpoint.renewed_at) >= RENEWAL_AGE {
                 return true;
             }
-            has_progress |= leased.endpoint.is_dirty();
+            has_progress |= leased_endpoint.endpoint.is_dirty();
         }
         has_progress && is_due(self.progress_saved_at, now, SAVE_INTERVAL)
     }

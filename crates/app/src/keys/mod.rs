@@ -83,7 +83,7 @@ pub struct KeyRing {
     started: Instant,
     /// Contains only keys that exist in the store, so clients cannot make it grow. Clients do not
     /// choose digests, so a fast hash without protection against collisions is enough.
-    known: RwLock<HashMap<KeyDigest, Arc<CachedKey>, RandomState>>,
+    cached_keys: RwLock<HashMap<KeyDigest, Arc<CachedKey>, RandomState>>,
 }
 
 /// A key as it was in the store at `read_at`.
@@ -112,7 +112,7 @@ impl KeyRing {
             clock,
             deployment,
             rate_limit,
-            known: RwLock::default(),
+            cached_keys: RwLock::default(),
         }
     }
 
@@ -160,26 +160,28 @@ impl KeyRing {
 
     /// Returns a key that was read a short time ago.
     fn find_cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
-        let known = self.known.read();
-        let key = known.get(digest)?;
+        let cached_keys = self.cached_keys.read();
+        let key = cached_keys.get(digest)?;
         let age = self.clock.instant().saturating_duration_since(key.read_at);
         (age < CACHED_FOR).then(|| Arc::clone(key))
     }
 
     /// Reads a key from the store, and keeps it in memory. Returns `None` if no key has this digest.
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
-        let was_met = self.known.read().contains_key(&digest);
+        let was_met = self.cached_keys.read().contains_key(&digest);
         if !was_met && !self.issued.contains(&digest).await? {
             return Ok(None);
         }
         let read_at = self.clock.instant();
         let record = self.store.find_key(&digest).await?;
-        let mut known = self.known.write();
+        let mut cached_keys = self.cached_keys.write();
         let Some(record) = record else {
-            known.remove(&digest);
+            cached_keys.remove(&digest);
             return Ok(None);
         };
-        let usage = known.get(&digest).map(|earlier| Arc::clone(&earlier.usage));
+        let usage = cached_keys
+            .get(&digest)
+            .map(|earlier| Arc::clone(&earlier.usage));
         let usage = usage.unwrap_or_default();
         let key = Arc::new(CachedKey {
             name: record.name.as_str().into(),
@@ -187,20 +189,20 @@ impl KeyRing {
             read_at,
             usage,
         });
-        known.insert(digest, Arc::clone(&key));
+        cached_keys.insert(digest, Arc::clone(&key));
         Ok(Some(key))
     }
 
     /// Writes the calls of the deprecated operation by key. Only stored keys are counted, so the number of series is
     /// bounded.
     pub(crate) fn expose_deprecated_calls(&self, exposition: &mut Exposition) {
-        let known = self.known.read();
-        let mut calls_by_key: Vec<(KeyId, u64)> = known
+        let cached_keys = self.cached_keys.read();
+        let mut calls_by_key: Vec<(KeyId, u64)> = cached_keys
             .values()
             .map(|key| (key.record.id, key.usage.deprecated_calls.get()))
             .filter(|&(_, calls)| calls > 0)
             .collect();
-        drop(known);
+        drop(cached_keys);
         calls_by_key.sort_unstable();
         let name = "petstore_deprecated_calls_total";
         exposition.begin(
@@ -216,22 +218,27 @@ impl KeyRing {
     /// Saves the last use of each key, if the store does not have it yet. After an error, the next
     /// call saves these uses.
     pub(crate) async fn save_uses(&self) -> Result<(), StoreError> {
-        let unsaved = self.unsaved_uses();
-        if unsaved.is_empty() {
+        let unsaved_uses = self.unsaved_uses();
+        if unsaved_uses.is_empty() {
             return Ok(());
         }
-        let uses = unsaved.iter().filter_map(UnsavedUse::to_save).collect();
+        let uses = unsaved_uses
+            .iter()
+            .filter_map(UnsavedUse::to_key_use)
+            .collect();
         self.store.record_key_uses(uses).await?;
-        unsaved.iter().for_each(UnsavedUse::saved);
+        for unsaved_use in &unsaved_uses {
+            unsaved_use.note_saved();
+        }
         Ok(())
     }
 
     /// Returns the last use of each key whose last use the store does not have yet.
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
-        let known = self.known.read();
-        known
+        let cached_keys = self.cached_keys.read();
+        cached_keys
             .values()
-            .filter_map(|key| key.usage.unsaved(key.record.id))
+            .filter_map(|key| key.usage.unsaved_use(key.record.id))
             .collect()
     }
 }
@@ -269,7 +276,7 @@ mod tests {
             .collect();
         let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
         assert!(rejected.into_iter().all(|is_rejected| is_rejected));
-        assert_eq!(ring.known.read().len(), 0);
+        assert_eq!(ring.cached_keys.read().len(), 0);
         // One reading for the first key, and one for all the others.
         assert_eq!(ring.issued.count_readings(), 2);
     }

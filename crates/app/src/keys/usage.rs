@@ -46,16 +46,16 @@ impl Usage {
     }
 
     /// Returns the unsaved use of the key `id`, if any.
-    pub(super) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
-        let used = self.used.load(Relaxed);
-        let called = self.called.load(Relaxed);
-        if used.max(called) == NOTHING {
+    pub(super) fn unsaved_use(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
+        let used_second = self.used.load(Relaxed);
+        let called_second = self.called.load(Relaxed);
+        if used_second.max(called_second) == NOTHING {
             return None;
         }
         Some(UnsavedUse {
             id,
-            used,
-            called,
+            used_second,
+            called_second,
             usage: Arc::clone(self),
         })
     }
@@ -72,28 +72,34 @@ fn advance(latest_second: &AtomicI64, time: Timestamp) {
 /// The use of a key that the store does not have yet.
 pub(super) struct UnsavedUse {
     id: KeyId,
-    used: i64,
-    called: i64,
+    /// The second of the last use, since 1970.
+    used_second: i64,
+    /// The second of the last call of the deprecated operation, since 1970.
+    called_second: i64,
     usage: Arc<Usage>,
 }
 
 impl UnsavedUse {
-    pub(super) fn to_save(&self) -> Option<KeyUse> {
-        let time = |second: i64| Timestamp::from_second(second).ok();
+    /// Returns the use in the form that a store saves.
+    pub(super) fn to_key_use(&self) -> Option<KeyUse> {
+        // If the use was saved just before the call was recorded, the call counts as a use.
+        let used_second = self.used_second.max(self.called_second);
         Some(KeyUse {
             id: self.id,
-            // If the use was saved just before the call was recorded, the call counts as a use.
-            used_at: time(self.used.max(self.called))?,
+            used_at: Timestamp::from_second(used_second).ok()?,
             // [`NOTHING`] is outside the range of timestamps.
-            deprecated_call_at: time(self.called),
+            deprecated_call_at: Timestamp::from_second(self.called_second).ok(),
         })
     }
 
-    /// Clears the saved values, unless the key was used again in the meantime.
-    pub(super) fn saved(&self) {
-        let Usage { used, called, .. } = &*self.usage;
-        for (noted, saved) in [(used, self.used), (called, self.called)] {
-            let _ = noted.compare_exchange(saved, NOTHING, Relaxed, Relaxed);
-        }
+    /// Clears the saved seconds, unless the key was used again after this was read.
+    pub(super) fn note_saved(&self) {
+        clear(&self.usage.used, self.used_second);
+        clear(&self.usage.called, self.called_second);
     }
+}
+
+/// Clears a second that was saved, unless a later one is recorded.
+fn clear(latest_second: &AtomicI64, saved_second: i64) {
+    let _ = latest_second.compare_exchange(saved_second, NOTHING, Relaxed, Relaxed);
 }

@@ -25,6 +25,7 @@ mod field_rules;
 mod field_values;
 mod journal;
 mod kind;
+mod language;
 mod logo;
 mod name_key;
 mod note_rules;
@@ -41,11 +42,14 @@ mod phrase;
 mod picture_problem;
 mod preconditions;
 mod profile;
+mod profile_rules;
+mod profile_texts;
 mod query;
 mod refusal;
 mod resource;
 mod reversal;
 mod revert_rules;
+mod revert_steps;
 mod rules;
 mod shelter_fields;
 mod spelling;
@@ -80,6 +84,7 @@ pub use journal::{
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
 pub use kind::{FieldKind, FieldValue};
+pub use language::{Language, each_language};
 pub use logo::{Logo, NewLogo};
 pub use name_key::{
     MAX_NAME_WORDS, MAX_VALUE_WORDS, NAME_KEY_LENGTH, NamePrefix, letters_and_digits, name_keys,
@@ -97,11 +102,11 @@ pub use photo_rules::{PHOTO_ORDER_RULE, check_room_for_photo};
 pub use phrase::{Phrase, PhraseMeaning, PhraseWord};
 pub use picture_problem::PictureProblem;
 pub use preconditions::{IfMatch, Preconditions};
-pub use profile::each_language;
-pub use profile::{
-    About, Address, Colour, ContactPage, EmailAddress, FirstStep, Language, Link, LinkLabel,
-    LinkUrl, Links, Profile, ProfileChange, ProfileDecision, ProfilePatch, ProfileRefusal,
-    StoreKind, StoreName, TelephoneNumber, decide_profile,
+pub use profile::{FirstStep, Profile, ProfilePatch, StoreKind};
+pub use profile_rules::{ProfileChange, ProfileDecision, ProfileRefusal, decide_profile};
+pub use profile_texts::{
+    About, Address, Colour, ContactPage, EmailAddress, Link, LinkLabel, LinkUrl, Links, StoreName,
+    TelephoneNumber,
 };
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use refusal::{Conflict, Refusal};

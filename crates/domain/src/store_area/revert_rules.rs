@@ -4,13 +4,14 @@
 use jiff::Timestamp;
 
 use super::{
-    CategoryReversal, Change, Conflict, Decision, LostPhoto, NotRevertible, Order, OrderChange,
-    OrderPatch, OrderStatus, PHOTOS_COME_BACK_WITHIN, Patch, PetChange, PetPatch, PetReversal,
-    Photo, Photos, Preconditions, PresentState, Refusal, Resource, Reversal, Withdrawal,
+    CategoryReversal, Conflict, Decision, LostPhoto, NotRevertible, Order, OrderChange, OrderPatch,
+    OrderStatus, PHOTOS_COME_BACK_WITHIN, Patch, PetChange, PetPatch, PetReversal, Photo, Photos,
+    Preconditions, PresentState, Refusal, Resource, Reversal, Withdrawal,
     category_rules::{delete_category, put_category},
     order_rules::{cancel_order, complete_order, patch_order, reopen_order, return_order},
     pet_rules::{patch_pet, refuse_withdrawn, restore_pet, withdraw_pet},
     photo_rules::change_photos,
+    revert_steps::Steps,
     rules::{NO_ORDER, NO_PET, require_subject},
 };
 
@@ -108,7 +109,7 @@ fn revert_pet(
     let mut steps = Steps::new(present, now);
     let reverted = revert_in_steps(reversal, &mut steps);
     reverted.map_err(|refusal| explain(refusal, present))?;
-    Ok(steps.decision(reversal.order.is_some()))
+    Ok(steps.into_decision(reversal.order.is_some()))
 }
 
 /// Refuses a revert if the animal or the order has another version than the act left.
@@ -276,62 +277,6 @@ fn former_value<T: Clone + PartialEq>(before: Option<&T>, after: Option<&T>) -> 
         return Patch::Keep;
     }
     before.map_or(Patch::Clear, |value| Patch::Set(value.clone()))
-}
-
-/// A sequence of decisions. Each decision sees the effect of the earlier ones.
-struct Steps {
-    now: Timestamp,
-    /// The state after the decisions so far.
-    present: PresentState,
-    changes: Vec<Change>,
-}
-
-impl Steps {
-    fn new(present: &PresentState, now: Timestamp) -> Self {
-        Self {
-            now,
-            present: present.clone(),
-            changes: Vec::new(),
-        }
-    }
-
-    /// Makes the next decision, and adds its changes.
-    fn take(
-        &mut self,
-        decide: impl FnOnce(&PresentState) -> Result<Decision, Refusal>,
-    ) -> Result<(), Refusal> {
-        let decision = decide(&self.present)?;
-        for change in &decision.changes {
-            match &change.after {
-                Some(Resource::Pet(pet)) => self.present.pet = Some(pet.clone()),
-                Some(Resource::Order(order)) => self.set_order(order),
-                Some(Resource::Category(_) | Resource::Note(_)) | None => {}
-            }
-        }
-        self.changes.extend(decision.changes);
-        Ok(())
-    }
-
-    /// Sets the order, and whether it holds the animal.
-    fn set_order(&mut self, order: &Order) {
-        self.present.holder = order.holds.then(|| order.clone());
-        self.present.order = Some(order.clone());
-    }
-
-    /// Returns one decision with all changes, about the order or about the animal.
-    fn decision(self, is_about_order: bool) -> Decision {
-        let result = if is_about_order {
-            self.present.order.map(Resource::Order)
-        } else {
-            self.present.pet.map(Resource::Pet)
-        };
-        Decision {
-            changes: self.changes,
-            releases: None,
-            result,
-            photo: None,
-        }
-    }
 }
 
 /// Turns the refusal of a step into a refusal of the revert: it shows the state before all steps, and an invalid value is

@@ -56,12 +56,12 @@ pub struct TaskRuns {
 
 impl TaskRuns {
     /// Notes a run that succeeded at this time.
-    pub fn note_success(&self, time: Timestamp) {
+    pub(crate) fn note_success(&self, time: Timestamp) {
         self.last_success.store(time.as_second(), Relaxed);
     }
 
     /// Counts a run that failed.
-    pub fn count_failure(&self) {
+    pub(crate) fn count_failure(&self) {
         self.failures.count();
     }
 }

@@ -76,8 +76,8 @@ impl Dispatcher {
 
     /// Whether there is unsaved progress of a webhook that somebody changed, or whose lease another process took.
     fn has_unsaved_progress_of_changed(&self, webhooks: &[StoredWebhook]) -> bool {
-        self.leased.iter().any(|(&id, leased)| {
-            let endpoint = &leased.endpoint;
+        self.leased_endpoints.iter().any(|(&id, leased_endpoint)| {
+            let endpoint = &leased_endpoint.endpoint;
             let stored = find_webhook(webhooks, id);
             endpoint.is_dirty() && stored.is_some_and(|stored| stored.lease != endpoint.lease)
         })
@@ -85,9 +85,9 @@ impl Dispatcher {
 
     /// Drops the endpoints whose lease this process has no more, and what is known of deleted webhooks.
     fn forget_lost_leases(&mut self, webhooks: &[StoredWebhook]) {
-        self.leased.retain(|&id, leased| {
+        self.leased_endpoints.retain(|&id, leased_endpoint| {
             find_webhook(webhooks, id).is_some_and(|stored| {
-                stored.webhook.disabled.is_none() && stored.lease == leased.endpoint.lease
+                stored.webhook.disabled.is_none() && stored.lease == leased_endpoint.endpoint.lease
             })
         });
         self.foreign_leases
@@ -103,7 +103,7 @@ impl Dispatcher {
             if stored.webhook.disabled.is_some() {
                 continue;
             }
-            if self.leased.contains_key(&id) {
+            if self.leased_endpoints.contains_key(&id) {
                 self.foreign_leases.remove(&id);
                 continue;
             }
@@ -130,7 +130,7 @@ impl Dispatcher {
         if stored.webhook.disabled.is_some() {
             return LeaseState::Disabled;
         }
-        if self.leased.contains_key(&id) {
+        if self.leased_endpoints.contains_key(&id) {
             return LeaseState::Own;
         }
 
@@ -189,7 +189,7 @@ impl Dispatcher {
             let lease = next_lease(free.stored.lease, self.holder);
             let waiting = self.store.waiting_messages(id).await?;
             self.generation += 1;
-            let leased = LeasedEndpoint {
+            let leased_endpoint = LeasedEndpoint {
                 endpoint: Endpoint::new(free.stored, waiting, lease),
                 secrets: free.secrets,
                 generation: self.generation,
@@ -197,7 +197,7 @@ impl Dispatcher {
                 renewed_at,
                 attempts_forgotten_at: None,
             };
-            self.leased.insert(id, leased);
+            self.leased_endpoints.insert(id, leased_endpoint);
             self.foreign_leases.remove(&id);
         }
         Ok(())
@@ -210,12 +210,13 @@ impl Dispatcher {
             let id = stored.webhook.id;
             let is_enabled = stored.webhook.disabled.is_none();
             let lag = (self.last_seq - stored.progress.cursor).max(0);
-            let leased = self.leased.get(&id);
+            let leased_endpoint = self.leased_endpoints.get(&id);
             let state = WebhookState {
                 is_enabled,
                 is_failing: is_enabled && stored.progress.failing_since.is_some(),
                 lag: if is_enabled { lag } else { 0 },
-                waiting: leased.map(|leased| leased.endpoint.waiting_count()),
+                waiting: leased_endpoint
+                    .map(|leased_endpoint| leased_endpoint.endpoint.waiting_count()),
             };
             states.push((id, state));
         }
@@ -237,12 +238,12 @@ impl Dispatcher {
     async fn save_with_holder(&mut self, holder: i64) -> Result<(), StoreError> {
         let now = self.clock.instant();
         let forget_before = self.attempt_limit(now).await?;
-        let mut updates = Vec::with_capacity(self.leased.len());
-        let mut leases = Vec::with_capacity(self.leased.len());
-        for leased in self.leased.values() {
-            let lease = next_lease(leased.endpoint.lease, holder);
-            let mut update = leased.endpoint.delivery_update(lease);
-            if leased.must_forget_attempts(now) {
+        let mut updates = Vec::with_capacity(self.leased_endpoints.len());
+        let mut leases = Vec::with_capacity(self.leased_endpoints.len());
+        for leased_endpoint in self.leased_endpoints.values() {
+            let lease = next_lease(leased_endpoint.endpoint.lease, holder);
+            let mut update = leased_endpoint.endpoint.delivery_update(lease);
+            if leased_endpoint.must_forget_attempts(now) {
                 update.forget_before = forget_before;
             }
             updates.push(update);
@@ -254,15 +255,15 @@ impl Dispatcher {
 
         let results = self.store.save_deliveries(updates).await?;
         let mut results = results.into_iter().zip(leases);
-        self.leased.retain(|_, leased| {
+        self.leased_endpoints.retain(|_, leased_endpoint| {
             let Some((true, lease)) = results.next() else {
                 return false;
             };
-            let is_disabled = leased.endpoint.disabled_reason().is_some();
-            leased.endpoint.note_saved(lease);
-            leased.renewed_at = now;
-            if leased.must_forget_attempts(now) {
-                leased.attempts_forgotten_at = Some(now);
+            let is_disabled = leased_endpoint.endpoint.disabled_reason().is_some();
+            leased_endpoint.endpoint.note_saved(lease);
+            leased_endpoint.renewed_at = now;
+            if leased_endpoint.must_forget_attempts(now) {
+                leased_endpoint.attempts_forgotten_at = Some(now);
             }
             !is_disabled
         });
@@ -273,9 +274,9 @@ impl Dispatcher {
     /// confirmed.
     async fn attempt_limit(&self, now: Instant) -> Result<Option<Timestamp>, StoreError> {
         let is_due = self
-            .leased
+            .leased_endpoints
             .values()
-            .any(|leased| leased.must_forget_attempts(now));
+            .any(|leased_endpoint| leased_endpoint.must_forget_attempts(now));
         if !is_due {
             return Ok(None);
         }

@@ -26,7 +26,7 @@ impl Dispatcher {
 
     /// Reads what follows for the endpoints that have room. Endpoints at the same place of the log share a page.
     pub(super) async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
-        if self.leased.is_empty() {
+        if self.leased_endpoints.is_empty() {
             return Ok(());
         }
         if is_due(self.log_looked_at, now, LOOK_INTERVAL) {
@@ -37,8 +37,8 @@ impl Dispatcher {
         };
 
         let mut pages: HashMap<i64, ChangePage> = HashMap::new();
-        for leased in self.leased.values_mut() {
-            let endpoint = &mut leased.endpoint;
+        for leased_endpoint in self.leased_endpoints.values_mut() {
+            let endpoint = &mut leased_endpoint.endpoint;
             if endpoint.read_to >= self.last_seq || !endpoint.has_room() {
                 continue;
             }

@@ -46,15 +46,17 @@ impl Dispatcher {
         is_time_confirmed: bool,
     ) {
         let webhook = finished.webhook;
-        let Some(leased) = self.leased.get_mut(&webhook) else {
+        let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return;
         };
         // An attempt of an earlier lease does not count, because its message was read again.
-        if leased.generation != finished.generation || leased.attempts.remove(&seq).is_none() {
+        if leased_endpoint.generation != finished.generation
+            || leased_endpoint.attempts.remove(&seq).is_none()
+        {
             return;
         }
 
-        let endpoint = &mut leased.endpoint;
+        let endpoint = &mut leased_endpoint.endpoint;
         let was_failing = endpoint.failing_since.is_some();
         let error_class = finished.outcome.attempt.error.clone();
         endpoint.note_outcome(

@@ -24,7 +24,7 @@ impl Dispatcher {
         let Some(epoch) = self.epoch else {
             return Ok(());
         };
-        let webhooks: Vec<WebhookId> = self.leased.keys().copied().collect();
+        let webhooks: Vec<WebhookId> = self.leased_endpoints.keys().copied().collect();
         for webhook in webhooks {
             for _ in 0..MAX_MESSAGES_IN_FLIGHT {
                 self.start_next(epoch, webhook).await?;
@@ -36,10 +36,10 @@ impl Dispatcher {
     /// Starts the next message of an endpoint, if it has one that it may send.
     async fn start_next(&mut self, epoch: Epoch, webhook: WebhookId) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let Some(leased) = self.leased.get_mut(&webhook) else {
+        let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(());
         };
-        let Some(mut next) = leased.endpoint.take_next(now) else {
+        let Some(mut next) = leased_endpoint.endpoint.take_next(now) else {
             return Ok(());
         };
         let seq = next.seq;
@@ -51,16 +51,18 @@ impl Dispatcher {
             },
         };
 
-        let Some(leased) = self.leased.get_mut(&webhook) else {
+        let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(());
         };
         let message_id = message::change_message_id(epoch, webhook, seq);
         let outgoing = OutgoingMessage {
             webhook,
-            generation: leased.generation,
+            generation: leased_endpoint.generation,
             seq: Some(seq),
-            url: leased.endpoint.webhook.url.clone(),
-            signature: leased.secrets.sign(&message_id, now, &content.body),
+            url: leased_endpoint.endpoint.webhook.url.clone(),
+            signature: leased_endpoint
+                .secrets
+                .sign(&message_id, now, &content.body),
             message_id,
             now,
             content,
@@ -68,7 +70,7 @@ impl Dispatcher {
         let connector = Arc::clone(&self.connector);
         let clock = Arc::clone(&self.clock);
         let attempt = self.attempts.spawn(outgoing.send(connector, clock));
-        leased.attempts.insert(seq, attempt);
+        leased_endpoint.attempts.insert(seq, attempt);
         Ok(())
     }
 
@@ -82,13 +84,13 @@ impl Dispatcher {
     ) -> Result<Option<Content>, StoreError> {
         let seq = next.seq;
         let result = self.store.changes_after(seq - 1, None, 1).await;
-        let Some(leased) = self.leased.get_mut(&webhook) else {
+        let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(None);
         };
         let page = match result {
             Ok(page) => page,
             Err(error) => {
-                leased.endpoint.put_back(seq);
+                leased_endpoint.endpoint.put_back(seq);
                 return Err(error);
             }
         };
@@ -97,7 +99,7 @@ impl Dispatcher {
                 webhook = webhook.0,
                 seq, "a message is dropped: its change is gone"
             );
-            leased.endpoint.drop_in_flight(seq);
+            leased_endpoint.endpoint.drop_in_flight(seq);
             return Ok(None);
         };
         let previous_id = next
@@ -116,9 +118,9 @@ impl Dispatcher {
         webhooks: &[StoredWebhook],
     ) -> Result<(), StoreError> {
         let messages_in_flight: usize = self
-            .leased
+            .leased_endpoints
             .values()
-            .map(|leased| leased.attempts.len())
+            .map(|leased_endpoint| leased_endpoint.attempts.len())
             .sum();
         let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
         let free_places = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);

@@ -1,0 +1,137 @@
+//! The texts in the profile of a store, each with the rule for it.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use url::Url;
+
+use super::valid_text::is_paragraph;
+
+/// Declares types of texts, each with the rule for its text, and the function that checks the rule.
+///
+/// `Colour: "a colour of the form #rrggbb, such as #2f6f4f", is_colour;` becomes a struct `Colour` with a private text, the
+/// constant `Colour::RULE` with the rule, `Colour::new`, which returns `None` unless `is_colour` returns true, and
+/// `Colour::as_str`.
+macro_rules! text_types {
+    ($($(#[$about:meta])* $name:ident: $rule:literal, $is_valid:expr;)+) => {
+        $($(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The rule, which completes the sentence "… must be".
+            pub const RULE: &'static str = $rule;
+
+            /// Returns the text; `None` if it does not follow the rule.
+            pub fn new(text: String) -> Option<Self> {
+                let is_valid: fn(&str) -> bool = $is_valid;
+                is_valid(&text).then_some(Self(text))
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        })+
+    };
+}
+
+text_types! {
+    StoreName: "a string of 1 to 120 characters, one of them visible, without control characters",
+        |text| is_line(text, 120);
+    LinkLabel: "a string of 1 to 60 characters, one of them visible, without control characters",
+        |text| is_line(text, 60);
+    /// An e-mail address. Nothing tests whether it exists.
+    EmailAddress: "an e-mail address of at most 254 characters, with one @ and without white space",
+        is_email_address;
+    TelephoneNumber: "a telephone number of 3 to 40 characters: at least 3 digits, spaces, and + - ( ) / .",
+        is_telephone_number;
+    /// The URL of a page for questions. `{id}` in it becomes the number of the animal.
+    ContactPage: "an https URL of at most 500 characters; {id} in its path or its query becomes the number of the animal",
+        is_contact_page;
+    LinkUrl: "an https URL of at most 500 characters", is_https_url;
+    Address: "a string of 1 to 500 characters, one of them visible, without control characters other than line breaks",
+        |text| is_paragraph(text, 500);
+    About: "a string of 1 to 2000 characters, one of them visible, without control characters other than line breaks",
+        |text| is_paragraph(text, About::MAX);
+    Colour: "a colour of the form #rrggbb, such as #2f6f4f", is_colour;
+}
+
+impl About {
+    /// The maximum length, in characters.
+    pub const MAX: usize = 2_000;
+}
+
+/// A link to a page of the store, such as its imprint, or how to adopt an animal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    pub label: LinkLabel,
+    pub url: LinkUrl,
+}
+
+/// The links of a store, at most [`Links::MAX`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Links(Vec<Link>);
+
+impl Links {
+    pub const MAX: usize = 8;
+
+    /// Returns the links; `None` if there are too many.
+    pub fn new(links: Vec<Link>) -> Option<Self> {
+        (links.len() <= Self::MAX).then_some(Self(links))
+    }
+
+    pub fn all(&self) -> &[Link] {
+        &self.0
+    }
+}
+
+/// Whether a text is one line of at most `max` characters, one of them visible, without control characters.
+fn is_line(text: &str, max: usize) -> bool {
+    is_paragraph(text, max) && !text.contains(['\n', '\r'])
+}
+
+fn is_email_address(text: &str) -> bool {
+    let Some((name, host)) = text.split_once('@') else {
+        return false;
+    };
+    is_line(text, 254)
+        && !text.contains(char::is_whitespace)
+        && !name.is_empty()
+        && !host.is_empty()
+        && !host.contains('@')
+}
+
+fn is_telephone_number(text: &str) -> bool {
+    let digit_count = text.bytes().filter(u8::is_ascii_digit).count();
+    text.len() <= 40
+        && digit_count >= 3
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b" +-()/.".contains(&byte))
+}
+
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
+fn is_https_url(text: &str) -> bool {
+    is_short_url_text(text) && is_https_without_credentials(text)
+}
+
+/// Whether a text is an https URL, if `{id}` stands in its path or its query.
+fn is_contact_page(text: &str) -> bool {
+    // No server and no port has the character `^`, so `{id}` in their place is rejected.
+    is_short_url_text(text) && is_https_without_credentials(&text.replace("{id}", "^"))
+}
+
+fn is_short_url_text(text: &str) -> bool {
+    text.chars().nth(500).is_none()
+        && !text.contains(|character: char| character.is_control() || character.is_whitespace())
+}
+
+fn is_https_without_credentials(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| {
+        url.scheme() == "https" && url.username().is_empty() && url.password().is_none()
+    })
+}

@@ -1,0 +1,61 @@
+//! The steps of a revert: decisions of other commands, one after the other.
+
+use jiff::Timestamp;
+
+use super::{Change, Decision, Order, PresentState, Refusal, Resource};
+
+/// A sequence of decisions. Each decision sees the effect of the earlier ones.
+pub(super) struct Steps {
+    pub(super) now: Timestamp,
+    /// The state after the decisions so far.
+    pub(super) present: PresentState,
+    changes: Vec<Change>,
+}
+
+impl Steps {
+    pub(super) fn new(present: &PresentState, now: Timestamp) -> Self {
+        Self {
+            now,
+            present: present.clone(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Makes the next decision, and adds its changes.
+    pub(super) fn take(
+        &mut self,
+        decide: impl FnOnce(&PresentState) -> Result<Decision, Refusal>,
+    ) -> Result<(), Refusal> {
+        let decision = decide(&self.present)?;
+        for change in &decision.changes {
+            match &change.after {
+                Some(Resource::Pet(pet)) => self.present.pet = Some(pet.clone()),
+                Some(Resource::Order(order)) => self.set_order(order),
+                Some(Resource::Category(_) | Resource::Note(_)) | None => {}
+            }
+        }
+        self.changes.extend(decision.changes);
+        Ok(())
+    }
+
+    /// Sets the order, and whether it holds the animal.
+    fn set_order(&mut self, order: &Order) {
+        self.present.holder = order.holds.then(|| order.clone());
+        self.present.order = Some(order.clone());
+    }
+
+    /// Returns one decision with all changes, about the order or about the animal.
+    pub(super) fn into_decision(self, is_about_order: bool) -> Decision {
+        let result = if is_about_order {
+            self.present.order.map(Resource::Order)
+        } else {
+            self.present.pet.map(Resource::Pet)
+        };
+        Decision {
+            changes: self.changes,
+            releases: None,
+            result,
+            photo: None,
+        }
+    }
+}
