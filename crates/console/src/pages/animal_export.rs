@@ -9,8 +9,8 @@ use petstore_domain::{
 
 use super::{
     animal_filters::Filters,
-    animals::find_exact_matches,
     category_names::largest_page_limit,
+    exact_matches::find_exact_matches,
     list_order::load_sorted_page,
     parts,
     spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},

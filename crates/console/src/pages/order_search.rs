@@ -11,8 +11,8 @@ use petstore_domain::{
 };
 
 use super::{
-    animals::find_exact_matches,
     category_names::{MAX_CONCURRENT_READS, largest_page_limit},
+    exact_matches::find_exact_matches,
     order_rows::{contact, load_orders},
 };
 use crate::prelude::*;

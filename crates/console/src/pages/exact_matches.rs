@@ -1,0 +1,57 @@
+//! The search for the animals that a text identifies.
+
+use petstore_domain::{
+    PetId,
+    store_area::{FieldDefinition, FieldSet, PetQuery, RequestedValue, StorePet},
+};
+
+use crate::prelude::*;
+
+/// Finds the animals that a text identifies: by their number, or by their value of a unique field, such as a scanned
+/// microchip.
+///
+/// An animal can be in the result more than once.
+pub(super) async fn find_exact_matches(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    text: &str,
+) -> Result<Vec<StorePet>, StoreError> {
+    let mut matching_pets = Vec::new();
+    // The number can also be another animal's value of a unique field.
+    if let Some(id) = forms::parse_id(text).and_then(PetId::new) {
+        matching_pets.extend(desk.store().get_store_pet(id).await?);
+    }
+    for field in fields.all() {
+        if field.is_unique {
+            matching_pets.extend(find_by_unique_value(desk, fields, field, text).await?);
+        }
+    }
+    Ok(matching_pets)
+}
+
+/// Finds the animals with this value of a unique field: the withdrawn ones by a search, and the owner of the value.
+async fn find_by_unique_value(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    field: &FieldDefinition,
+    text: &str,
+) -> Result<Vec<StorePet>, StoreError> {
+    let mut matching_pets = Vec::new();
+    if let Ok(value_filter) = fields.parse_filter(field.name.as_str(), text) {
+        let query = PetQuery {
+            values: vec![value_filter],
+            is_withdrawn: true,
+            ..PetQuery::default()
+        };
+        let (withdrawn_pets, _) = desk.store().list_store_pets(&query).await?;
+        matching_pets.extend(withdrawn_pets);
+    }
+    if let RequestedValue::Set(value) = field.parse_cell(text)
+        && let Some(key) = fields.unique_key(field.name.as_str(), &value)
+    {
+        for owner_id in desk.store().owners(key).await? {
+            matching_pets.extend(desk.store().get_store_pet(owner_id).await?);
+        }
+    }
+    Ok(matching_pets)
+}
