@@ -3,6 +3,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod batch_refusal;
+mod versions;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -12,13 +15,14 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId,
     store_area::{
-        Category, Change, Command, Conflict, Decision, FieldSet, Label, NewOrder, NoteId, Order,
-        OrderId, Patch, PetNote, PresentState, Refusal, Resource, Reversal, StorePet, Subject,
-        UniqueKey, UniqueValueOwner, decide,
+        Category, Change, Command, Decision, FieldSet, Label, NewOrder, NoteId, Order, OrderId,
+        Patch, PetNote, PresentState, Refusal, Resource, Reversal, StorePet, Subject, UniqueKey,
+        UniqueValueOwner, decide,
     },
     text::comparison_key,
 };
 
+pub use self::versions::Versions;
 use super::journal_rows::{LogEntry, representation};
 
 /// The maximum number of bytes that the representations before and after the commands may have together, as the log
@@ -28,33 +32,6 @@ const MAX_BYTES: usize = 2 << 20;
 
 /// The maximum number of categories, the first ones, with whose labels a new label is compared.
 pub const MAX_COMPARED_CATEGORIES: i64 = 10_000;
-
-/// A resource as it was read, and as the commands so far leave it. `None` if it does not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versions<T> {
-    pub read: Option<T>,
-    pub now: Option<T>,
-}
-
-impl<T: Clone + PartialEq> Versions<T> {
-    fn unchanged(resource: T) -> Self {
-        Self {
-            now: Some(resource.clone()),
-            read: Some(resource),
-        }
-    }
-
-    fn new() -> Self {
-        Self {
-            read: None,
-            now: None,
-        }
-    }
-
-    fn is_changed(&self) -> bool {
-        self.read != self.now
-    }
-}
 
 /// The identifiers for what a command adds; `None` if all are used.
 #[derive(Debug, Clone, Copy, Default)]
@@ -354,92 +331,6 @@ impl State {
         for owner in self.unique_values(resource) {
             let entry = self.owners.entry(owner);
             entry.or_insert(Versions::new()).now = Some(());
-        }
-    }
-
-    /// Returns the refusal of a whole batch. A refusal undoes the commands before it, so the state that it shows is the
-    /// state before the batch.
-    fn refuse_batch(&self, refusal: Refusal) -> Refusal {
-        match refusal {
-            Refusal::PreconditionFailed(Some(current)) => {
-                Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
-            }
-            Refusal::MovedOn(Some(current)) => {
-                Refusal::MovedOn(self.as_read(&current).map(Box::new))
-            }
-            Refusal::InvalidTransition(conflict) => {
-                self.with_state_before_batch(conflict, Refusal::InvalidTransition)
-            }
-            Refusal::DuplicateValue {
-                mut message,
-                field,
-                other,
-                ..
-            } => {
-                let pet_as_read = self.pets.get(&other).and_then(|pet| pet.read.clone());
-                let current = pet_as_read.map(|pet| Box::new(Resource::Pet(pet)));
-                if current.is_none() {
-                    // The batch is undone, so its identifier will belong to another animal.
-                    message = format!(
-                        "An earlier command of the batch adds an animal with the same {field}, \
-                         which must be unique."
-                    );
-                }
-                Refusal::DuplicateValue {
-                    message,
-                    field,
-                    other,
-                    current,
-                }
-            }
-            Refusal::OpenOrder(conflict) => {
-                self.with_state_before_batch(conflict, Refusal::OpenOrder)
-            }
-            refusal => refusal,
-        }
-    }
-
-    /// Returns the refusal with a conflict that shows the state before the batch: the client never saw what earlier
-    /// commands made.
-    fn with_state_before_batch(
-        &self,
-        mut conflict: Box<Conflict>,
-        make_refusal: fn(Box<Conflict>) -> Refusal,
-    ) -> Refusal {
-        let Some(before_batch) = self.as_read(&conflict.current) else {
-            return Refusal::NotFound(
-                "The subject of this command does not exist before the batch.",
-            );
-        };
-        if before_batch != conflict.current {
-            conflict.message = format!(
-                "After the earlier commands of the batch: {}",
-                conflict.message
-            );
-            conflict.current = before_batch;
-        }
-        make_refusal(conflict)
-    }
-
-    /// Returns a resource as it was read, before the commands; `None` if it did not exist.
-    fn as_read(&self, current: &Resource) -> Option<Resource> {
-        match current {
-            Resource::Pet(pet) => {
-                let versions = self.pets.get(&pet.id)?;
-                versions.read.clone().map(Resource::Pet)
-            }
-            Resource::Order(order) => {
-                let versions = self.orders.get(&order.id)?;
-                versions.read.clone().map(Resource::Order)
-            }
-            Resource::Category(category) => {
-                let versions = self.categories.get(&category.id)?;
-                versions.read.clone().map(Resource::Category)
-            }
-            Resource::Note(note) => {
-                let versions = self.notes.get(&note.id)?;
-                versions.read.clone().map(Resource::Note)
-            }
         }
     }
 }

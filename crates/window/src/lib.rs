@@ -9,6 +9,7 @@ mod csv;
 mod data;
 mod feed;
 mod filter;
+mod filter_form;
 mod filter_panel;
 mod labels;
 mod layout;

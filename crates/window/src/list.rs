@@ -12,6 +12,7 @@ use petstore_web::edge::ApiError;
 use super::{
     cards::CardMaker,
     filter::Filter,
+    filter_form::FilterForm,
     filter_panel::FilterPanel,
     layout::{Head, Layout},
     list_page::ListPage,
@@ -40,6 +41,10 @@ pub(super) async fn page(
         list_page: &list_page,
         kinds: &kinds.value,
     };
+    let form = FilterForm {
+        query,
+        list_page: &list_page,
+    };
     let count = count_all(shop, moment, query, &list_page).await?;
     let mut drawings = Drawings::default();
     let list = if animals.is_empty() {
@@ -51,7 +56,7 @@ pub(super) async fn page(
     let content = html! {
         h1 { (heading(query)) }
         (panel.kinds(&mut drawings))
-        (panel.form())
+        (form.show())
         @if query.has_unknown { p.note role="status" { (texts().link_not_understood) } }
         (panel.summary(count))
         (list)

@@ -1,17 +1,18 @@
 //! `petstore keys`: API keys, whether the service runs or not.
 
+mod output;
+
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use petstore_domain::{
-    Actor, ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock,
-    WriteContext,
+    Actor, ApiKey, Clock, Deployment, KeyId, NewKey, RateLimit, Scope, SystemClock, WriteContext,
 };
 use petstore_store::{OpenMode, Store};
-use serde_json::{Value, json};
 
+use self::output::{print_list, print_new_key};
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
     values,
@@ -190,13 +191,7 @@ impl List {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let records = store.list_keys().await.context("cannot read the keys")?;
-        match self.format {
-            Format::Table => super::output::print(&table(&records)),
-            Format::Json => {
-                let rows: Vec<Value> = records.iter().map(json_element).collect();
-                super::output::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))
-            }
-        }
+        print_list(&records, self.format)
     }
 }
 
@@ -325,87 +320,4 @@ fn missing_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
     BadSetting(format!(
         "key {id} does not exist in {database}; `petstore keys list` lists the keys"
     ))
-}
-
-/// Prints the key to standard output, and a message about it to standard error.
-fn print_new_key(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Result<()> {
-    super::output::print_all(&format!("{}\n", key.reveal())).with_context(|| {
-        format!(
-            "key {0} was created but could not be printed; revoke it: petstore keys revoke {0}",
-            record.id
-        )
-    })?;
-    let validity = match record.expires_at {
-        Some(expires_at) => format!("until {expires_at}"),
-        None => "forever".to_owned(),
-    };
-    let rate = match &record.rate_limit {
-        Some(limit) => format!(" at most {limit},"),
-        None => String::new(),
-    };
-    super::output::print_message(&format!(
-        "Key {} ({}) in {}: scope {}, {},{rate} valid {validity}. It is not shown again.",
-        record.id,
-        record.name,
-        database.database,
-        record.scope.as_str(),
-        record.deployment.as_str(),
-    ));
-    Ok(())
-}
-
-/// Returns a key as an element of the JSON list.
-fn json_element(record: &KeyRecord) -> Value {
-    json!({
-        "id": record.id.0,
-        "name": record.name,
-        "scope": record.scope.as_str(),
-        "deployment": record.deployment.as_str(),
-        "created": record.created_at,
-        "expires": record.expires_at,
-        "lastUsed": record.last_used_at,
-        "lastDeprecatedCall": record.last_deprecated_call_at,
-        "revoked": record.revoked_at,
-        "rateLimit": record.rate_limit.map(|limit| limit.to_string()),
-    })
-}
-
-/// Returns the table of all keys.
-fn table(records: &[KeyRecord]) -> String {
-    let heading = [
-        "ID",
-        "NAME",
-        "SCOPE",
-        "DEPLOYMENT",
-        "CREATED",
-        "EXPIRES",
-        "LAST USED",
-        "LAST DEPRECATED CALL",
-        "REVOKED",
-        "RATE LIMIT",
-    ];
-    let mut rows = vec![heading.map(str::to_owned)];
-    rows.extend(records.iter().map(|record| {
-        [
-            record.id.to_string(),
-            super::output::visible(&record.name).into_owned(),
-            record.scope.as_str().to_owned(),
-            record.deployment.as_str().to_owned(),
-            record.created_at.to_string(),
-            text_or_dash(record.expires_at),
-            text_or_dash(record.last_used_at),
-            text_or_dash(record.last_deprecated_call_at),
-            text_or_dash(record.revoked_at),
-            text_or_dash(record.rate_limit),
-        ]
-    }));
-    super::output::table(&rows)
-}
-
-/// Returns the text of a value, or a dash if there is no value.
-fn text_or_dash(value: Option<impl ToString>) -> String {
-    match value {
-        Some(value) => value.to_string(),
-        None => "-".to_owned(),
-    }
 }

@@ -1,0 +1,133 @@
+//! The objects of a bucket: an upload is read again, and its checksum compared.
+
+use std::io::{self, Write};
+
+use crc32fast::Hasher;
+use futures_util::TryStreamExt;
+use object_store::{ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as ObjectPath};
+use petstore_photos::Bucket;
+
+use super::BackupStorage;
+
+/// The length of a part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts: 80 GiB.
+const PART_BYTES: usize = 8 << 20;
+
+/// An object of a bucket, and the client that reads and writes it.
+pub(super) struct Object<'b> {
+    pub(super) client: &'b AmazonS3,
+    pub(super) path: ObjectPath,
+}
+
+impl<'b> Object<'b> {
+    pub(super) fn new(bucket: &'b Bucket, name: &str) -> Self {
+        Self {
+            client: bucket.client(),
+            path: bucket.prefix().clone().join(name),
+        }
+    }
+}
+
+impl BackupStorage {
+    /// Uploads an object in parts, then reads it again: a bucket can acknowledge what it does not keep, or keep
+    /// other bytes. Returns its length.
+    pub(super) fn write_object(
+        &self,
+        object: &Object<'_>,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let Object { client, path } = object;
+        let upload = self.block_on(client.put_multipart(path))?;
+        let mut writer = ObjectWriter {
+            storage: self,
+            upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
+            sum: ContentSum::default(),
+        };
+        if let Err(error) = fill(&mut writer) {
+            let _ = self.block_on(writer.upload.abort());
+            return Err(error);
+        }
+        self.block_on(writer.upload.finish())?;
+
+        let stored_sum = self.read_sum(object)?;
+        let length = writer.sum.length;
+        if stored_sum == writer.sum {
+            return Ok(length);
+        }
+        let _ = self.block_on(client.delete(path));
+        let stored_length = stored_sum.length;
+        let message = if stored_length == length {
+            format!("the bucket has changed bytes of {path}")
+        } else {
+            format!("the bucket has {stored_length} of {length} bytes of {path}")
+        };
+        Err(io::Error::other(message))
+    }
+
+    /// Reads an object to its end, and returns its length and its checksum.
+    fn read_sum(&self, object: &Object<'_>) -> io::Result<ContentSum> {
+        let mut sum = ContentSum::default();
+        self.read_object(object, |bytes| {
+            sum.add(bytes);
+            Ok(())
+        })?;
+        Ok(sum)
+    }
+
+    /// Calls `visit` with each piece of an object, from its first byte to its last.
+    pub(super) fn read_object(
+        &self,
+        object: &Object<'_>,
+        mut visit: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let response = self.block_on(object.client.get(&object.path))?;
+        let mut pieces = response.into_stream();
+        while let Some(piece) = self.block_on(pieces.try_next())? {
+            visit(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+/// The length and the checksum (CRC-32) of a content.
+#[derive(Default)]
+struct ContentSum {
+    length: u64,
+    checksum: Hasher,
+}
+
+impl ContentSum {
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        self.checksum.update(bytes);
+    }
+}
+
+impl PartialEq for ContentSum {
+    fn eq(&self, other: &Self) -> bool {
+        let own_checksum = self.checksum.clone().finalize();
+        let other_checksum = other.checksum.clone().finalize();
+        self.length == other.length && own_checksum == other_checksum
+    }
+}
+
+/// Uploads an object in parts, and sums what it uploads.
+struct ObjectWriter<'p> {
+    storage: &'p BackupStorage,
+    upload: WriteMultipart,
+    sum: ContentSum,
+}
+
+impl Write for ObjectWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.storage.block_on(async {
+            self.upload.wait_for_capacity(1).await?;
+            self.upload.write(bytes);
+            self.sum.add(bytes);
+            Ok(bytes.len())
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The refusal of a batch, which undoes the commands before the one that is refused.
+
+use petstore_domain::store_area::{Conflict, Refusal, Resource};
+
+use super::State;
+
+impl State {
+    /// Returns the refusal of a whole batch. A refusal undoes the commands before it, so the state that it shows is the
+    /// state before the batch.
+    pub(super) fn refuse_batch(&self, refusal: Refusal) -> Refusal {
+        match refusal {
+            Refusal::PreconditionFailed(Some(current)) => {
+                Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
+            }
+            Refusal::MovedOn(Some(current)) => {
+                Refusal::MovedOn(self.as_read(&current).map(Box::new))
+            }
+            Refusal::InvalidTransition(conflict) => {
+                self.with_state_before_batch(conflict, Refusal::InvalidTransition)
+            }
+            Refusal::DuplicateValue {
+                mut message,
+                field,
+                other,
+                ..
+            } => {
+                let pet_as_read = self.pets.get(&other).and_then(|pet| pet.read.clone());
+                let current = pet_as_read.map(|pet| Box::new(Resource::Pet(pet)));
+                if current.is_none() {
+                    // The batch is undone, so its identifier will belong to another animal.
+                    message = format!(
+                        "An earlier command of the batch adds an animal with the same {field}, \
+                         which must be unique."
+                    );
+                }
+                Refusal::DuplicateValue {
+                    message,
+                    field,
+                    other,
+                    current,
+                }
+            }
+            Refusal::OpenOrder(conflict) => {
+                self.with_state_before_batch(conflict, Refusal::OpenOrder)
+            }
+            refusal => refusal,
+        }
+    }
+
+    /// Returns the refusal with a conflict that shows the state before the batch: the client never saw what earlier
+    /// commands made.
+    fn with_state_before_batch(
+        &self,
+        mut conflict: Box<Conflict>,
+        make_refusal: fn(Box<Conflict>) -> Refusal,
+    ) -> Refusal {
+        let Some(before_batch) = self.as_read(&conflict.current) else {
+            return Refusal::NotFound(
+                "The subject of this command does not exist before the batch.",
+            );
+        };
+        if before_batch != conflict.current {
+            conflict.message = format!(
+                "After the earlier commands of the batch: {}",
+                conflict.message
+            );
+            conflict.current = before_batch;
+        }
+        make_refusal(conflict)
+    }
+
+    /// Returns a resource as it was read, before the commands; `None` if it did not exist.
+    fn as_read(&self, current: &Resource) -> Option<Resource> {
+        match current {
+            Resource::Pet(pet) => {
+                let versions = self.pets.get(&pet.id)?;
+                versions.read.clone().map(Resource::Pet)
+            }
+            Resource::Order(order) => {
+                let versions = self.orders.get(&order.id)?;
+                versions.read.clone().map(Resource::Order)
+            }
+            Resource::Category(category) => {
+                let versions = self.categories.get(&category.id)?;
+                versions.read.clone().map(Resource::Category)
+            }
+            Resource::Note(note) => {
+                let versions = self.notes.get(&note.id)?;
+                versions.read.clone().map(Resource::Note)
+            }
+        }
+    }
+}
