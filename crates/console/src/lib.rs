@@ -149,11 +149,11 @@ impl Interface for Console {
         let mut _form_memory = None;
         if is_form && !visit.has_pictures {
             let max_length = pages::max_form(route.label.path);
-            let received = self
+            let received_form = self
                 .receive_form(client, &visit, &mut *body, max_length)
                 .await?;
-            visit.form = received.form;
-            _form_memory = received.memory;
+            visit.form = received_form.form;
+            _form_memory = received_form.memory;
         }
 
         let requirements = match route.target {

@@ -39,9 +39,9 @@ pub(super) fn lines(lines: &str) -> Markup {
 
 /// Renders the name of an animal, cut after `max_length` characters.
 pub(super) fn name(name: &str, max_length: usize) -> Markup {
-    let shown = readable(name, max_length);
+    let readable_text = readable(name, max_length);
     html! {
-        @if is_visible(&shown) { bdi { (shown) } } @else { (texts().no_name) }
+        @if is_visible(&readable_text) { bdi { (readable_text) } } @else { (texts().no_name) }
     }
 }
 

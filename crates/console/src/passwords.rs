@@ -153,10 +153,10 @@ impl Passwords {
             Sender::Stranger => self.strangers.wait_for_turn().await,
         };
         let turn = self.all.wait_for_turn().await;
-        let computed = Arc::clone(&self.computed);
+        let computed_hashes = Arc::clone(&self.computed);
         let task = task::spawn_blocking(move || {
             let _until_done = (slot, turn, turn_of_stranger);
-            computed.fetch_add(1, Relaxed);
+            computed_hashes.fetch_add(1, Relaxed);
             work()
         });
         task.await

@@ -215,19 +215,19 @@ impl Load for PostgresLoad {
         Ok(is_filled)
     }
 
-    fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
+    fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError> {
         let newest_mark = self.newest_mark;
-        let response = &stored.response;
+        let response = &request.response;
         let row: [&(dyn ToSql + Sync); 10] = [
-            &stored.caller.0,
-            &stored.key.as_str(),
-            &stored.operation,
-            &&stored.fingerprint[..],
+            &request.caller.0,
+            &request.key.as_str(),
+            &request.operation,
+            &&request.fingerprint[..],
             &i32::from(response.status),
             &response.location,
             &response.etag,
             &response.body,
-            &stored.created_at.as_second(),
+            &request.created_at.as_second(),
             &newest_mark,
         ];
         self.copier.copy_row(copy_target::REQUESTS, &row)

@@ -207,9 +207,9 @@ impl Pool {
         } = self.connections.status();
         let name = "db_client_connection_count";
         exposition.begin(Kind::Gauge, name, "Connections to PostgreSQL.");
-        let used = size.saturating_sub(available);
+        let used_count = size.saturating_sub(available);
         exposition.sample(name, &[("db_client_connection_state", &"idle")], available);
-        exposition.sample(name, &[("db_client_connection_state", &"used")], used);
+        exposition.sample(name, &[("db_client_connection_state", &"used")], used_count);
         exposition.number(
             "db_client_connection_max",
             "How many there may be.",
@@ -282,18 +282,18 @@ impl Lease {
         work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T>,
         input: &mut W,
     ) -> Result<T, Failure> {
-        let Some(leased) = &mut self.leased else {
+        let Some(leased_connection) = &mut self.leased else {
             return Err(Failure::Raced);
         };
-        let result = work(&mut leased.connection, input).await;
+        let result = work(&mut leased_connection.connection, input).await;
 
         // The server has responded, so `drop` has nothing to wait for.
-        let leased = self.leased.take();
+        let leased_connection = self.leased.take();
         if let Err(failure) = &result
             && failure.remedy() == Remedy::Reconnect
-            && let Some(leased) = leased
+            && let Some(leased_connection) = leased_connection
         {
-            leased.close();
+            leased_connection.close();
         }
         result
     }
@@ -301,17 +301,17 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(leased) = self.leased.take() else {
+        let Some(leased_connection) = self.leased.take() else {
             return;
         };
         match Handle::try_current() {
             // The pool limits these tasks: each keeps the slot of its connection, or a permit.
             Ok(runtime) => {
                 let abandoned = Arc::clone(&self.abandoned);
-                let _task = runtime.spawn(settle(leased, self.access, abandoned));
+                let _task = runtime.spawn(settle(leased_connection, self.access, abandoned));
             }
             // Without a runtime, nobody can wait for the response.
-            Err(_) => leased.close(),
+            Err(_) => leased_connection.close(),
         }
     }
 }
@@ -324,21 +324,25 @@ impl Drop for Lease {
 /// A write is never cancelled: PostgreSQL would stop its wait for a synchronous standby, and make
 /// an animal visible that a failover can lose. Without such a standby, each write would leave one
 /// more connection behind on the server, so after [`Pool::abandoned`] the next one keeps its place.
-async fn settle(leased: LeasedConnection, access: Access, abandoned: Arc<Semaphore>) {
-    if settle_within_limit(&leased.connection, access).await {
+async fn settle(
+    leased_connection: LeasedConnection,
+    access: Access,
+    abandoned_connections: Arc<Semaphore>,
+) {
+    if settle_within_limit(&leased_connection.connection, access).await {
         return;
     }
     if access == Access::Read {
-        leased.close();
+        leased_connection.close();
         return;
     }
-    match abandoned.try_acquire() {
+    match abandoned_connections.try_acquire() {
         Ok(_abandoned_permit) => {
-            let connection = Object::take(leased.connection);
+            let connection = Object::take(leased_connection.connection);
             let _ = connection.simple_query("").await;
         }
         Err(_) => {
-            let _ = leased.connection.simple_query("").await;
+            let _ = leased_connection.connection.simple_query("").await;
         }
     }
 }

@@ -96,11 +96,11 @@ pub(super) async fn prepare(
     connection: &mut Connection,
     writes: &[Write<'_>],
 ) -> Result<Vec<Statement>, Error> {
-    let mut prepared = Vec::with_capacity(writes.len());
+    let mut statements = Vec::with_capacity(writes.len());
     for write in writes {
-        prepared.push(connection.prepare_once(write.sql).await?);
+        statements.push(connection.prepare_once(write.sql).await?);
     }
-    Ok(prepared)
+    Ok(statements)
 }
 
 /// Runs the statements in one transaction: all or none. Sends `begin`, the statements and a COMMIT without
@@ -109,10 +109,10 @@ pub(super) async fn in_transaction(
     client: &Client,
     begin: &str,
     writes: &[Write<'_>],
-    prepared: &[Statement],
+    statements: &[Statement],
 ) -> Result<(), Error> {
     let mut pending = vec![to_send(client.batch_execute(begin))];
-    for (write, statement) in writes.iter().zip(prepared) {
+    for (write, statement) in writes.iter().zip(statements) {
         pending.push(to_send(write.run_prepared(client, statement)));
     }
     // Gives access to the context of this task, with which a future is polled.

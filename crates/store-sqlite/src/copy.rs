@@ -44,7 +44,7 @@ pub fn copy(
     let source = opening::open_untouched(source_path, OpenMode::CreateAndMigrate)?;
     check_target(source_path, target_path, replace)?;
 
-    let replaced = prepare_replacement(target_path)?;
+    let replaced_database = prepare_replacement(target_path)?;
     let partial_file = PartialFile::create(target_path, number)
         .map_err(|error| CopyError::from_write(target_path, error))?;
     let content = copy_content(partial_file.path(), &source, restore_context, || {})
@@ -55,12 +55,12 @@ pub fn copy(
     } else {
         source_path
     };
-    let result = partial_file.give(replaced.as_ref(), owner_path);
+    let result = partial_file.give(replaced_database.as_ref(), owner_path);
     // The service does not open a new backup, and some disks for backups know no owners.
-    if replaced.is_some() || restore_context.is_some() {
+    if replaced_database.is_some() || restore_context.is_some() {
         result.map_err(|error| CopyError::from_write(target_path, error))?;
     }
-    let aside = partial_file.move_to(target_path, replaced.as_ref(), number)?;
+    let aside = partial_file.move_to(target_path, replaced_database.as_ref(), number)?;
     Ok(CopiedDatabase {
         animals: content.animals,
         photos: content.photos,

@@ -88,10 +88,10 @@ pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
 
     let mut kept_files = KEPT_FILES.lock();
     let identity = FileIdentity::read(path)?;
-    for kept in kept_files.iter() {
+    for kept_file in kept_files.iter() {
         // If other code has closed the descriptor, it leads to another file, or to none.
-        if kept.identity == identity && has_identity(&kept.file, identity) {
-            return Ok(Arc::clone(&kept.file));
+        if kept_file.identity == identity && has_identity(&kept_file.file, identity) {
+            return Ok(Arc::clone(&kept_file.file));
         }
     }
     let file = Arc::new(File::open(path)?);

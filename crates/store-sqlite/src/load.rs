@@ -205,18 +205,18 @@ impl Load for SqliteLoad {
         Ok(finish(filling.boxed())?)
     }
 
-    fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
-        let response = &stored.response;
+    fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError> {
+        let response = &request.response;
         self.connection.prepare_cached(REMEMBER)?.execute(params![
-            stored.caller.0,
-            stored.key.as_str(),
-            stored.operation,
-            stored.fingerprint,
+            request.caller.0,
+            request.key.as_str(),
+            request.operation,
+            request.fingerprint,
             response.status,
             response.location,
             response.etag,
             response.body,
-            stored.created_at.as_second()
+            request.created_at.as_second()
         ])?;
         Ok(())
     }

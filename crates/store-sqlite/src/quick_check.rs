@@ -64,11 +64,11 @@ struct SchemaObject {
 pub(super) fn check_schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let objects = read_objects(connection)?;
     let mut problems = Vec::new();
-    for expected in expected_objects()? {
-        let name = &expected.name;
+    for expected_object in expected_objects()? {
+        let name = &expected_object.name;
         match objects.iter().find(|object| object.name == *name) {
             None => problems.push(format!("{name} is missing")),
-            Some(object) if object.sql != expected.sql => {
+            Some(object) if object.sql != expected_object.sql => {
                 problems.push(format!("{name} is not as petstore made it"));
             }
             Some(_) => {}

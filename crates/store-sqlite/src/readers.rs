@@ -195,30 +195,30 @@ impl WaitingWriter {
     /// checkpoint can hold it until there is a moment without readers, so no transaction stays open until
     /// [`Self::end`].
     pub(super) fn begin(&self) {
-        if let Some(shared) = self.0.upgrade() {
-            shared.is_writer_waiting.store(true, Ordering::Relaxed);
-            shared.end_transactions();
+        if let Some(readers) = self.0.upgrade() {
+            readers.is_writer_waiting.store(true, Ordering::Relaxed);
+            readers.end_transactions();
         }
     }
 
     /// Tells the readers that the writer does not wait any more.
     pub(super) fn end(&self) {
-        if let Some(shared) = self.0.upgrade() {
-            shared.is_writer_waiting.store(false, Ordering::Relaxed);
+        if let Some(readers) = self.0.upgrade() {
+            readers.is_writer_waiting.store(false, Ordering::Relaxed);
         }
     }
 }
 
 /// Ends the open transactions after [`MAX_OPEN_TIME`], and allows new ones after a pause.
-async fn end_later(shared: Weak<Shared>) {
+async fn end_later(readers: Weak<Shared>) {
     sleep(MAX_OPEN_TIME).await;
-    if let Some(shared) = shared.upgrade() {
-        shared.phase.store(PAUSING, Ordering::Relaxed);
-        shared.end_transactions();
+    if let Some(readers) = readers.upgrade() {
+        readers.phase.store(PAUSING, Ordering::Relaxed);
+        readers.end_transactions();
     }
     sleep(PAUSE).await;
-    if let Some(shared) = shared.upgrade() {
-        shared.phase.store(IDLE, Ordering::Relaxed);
+    if let Some(readers) = readers.upgrade() {
+        readers.phase.store(IDLE, Ordering::Relaxed);
     }
 }
 

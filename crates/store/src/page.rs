@@ -52,11 +52,11 @@ impl Page {
 
     /// Calls `visitor` with each animal, and returns the last one if more follow.
     pub async fn visit(&self, visitor: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
-        let mut unvisited = Unvisited {
+        let mut unvisited_rows = Unvisited {
             pets: self.pets.iter(),
             names: &self.names,
         };
-        while unvisited.visit_for_one_turn(visitor)? {
+        while unvisited_rows.visit_for_one_turn(visitor)? {
             task::yield_now().await;
         }
         if !self.more_follow {

@@ -197,9 +197,9 @@ impl State {
             self.entries.push(entry);
         }
         if decision.changes.is_empty()
-            && let Some(unchanged) = &decision.result
+            && let Some(unchanged_resource) = &decision.result
         {
-            self.bytes += 2 * representation(unchanged).len();
+            self.bytes += 2 * representation(unchanged_resource).len();
         }
         if self.bytes > MAX_BYTES {
             return Err(Refusal::TooLong);

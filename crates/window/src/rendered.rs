@@ -94,26 +94,27 @@ impl EncodedPage {
 
     /// Returns the compressed page. Returns `None` if compression is not worthwhile.
     fn compressed(&self) -> Option<Bytes> {
-        let compressed = self.gzip.get_or_init(|| {
+        let compressed_body = self.gzip.get_or_init(|| {
             if !(MIN_COMPRESSED_LENGTH..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
             }
             let gzip = compression::gzip(Compression::fast(), &self.plain).ok()?;
             Some(Bytes::from(gzip))
         });
-        compressed.clone()
+        compressed_body.clone()
     }
 
     /// Responds to a request with these header fields: with the page, or with 304 if the client has it already.
     pub(super) fn respond(&self, request: &HeaderMap) -> Response {
-        let compressed = if compression::prefers_gzip(request) {
+        let compressed_body = if compression::prefers_gzip(request) {
             self.compressed()
         } else {
             None
         };
-        let is_compressed = compressed.is_some();
+        let is_compressed = compressed_body.is_some();
 
-        let mut response = response::with_body(compressed.unwrap_or_else(|| self.plain.clone()));
+        let mut response =
+            response::with_body(compressed_body.unwrap_or_else(|| self.plain.clone()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         let media_type = HeaderValue::from_static(self.media_type);

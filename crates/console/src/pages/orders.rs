@@ -159,9 +159,9 @@ async fn act_on_order(
         return Ok(missing_page(texts().no_order));
     };
     let current_form = form_of(desk, &order);
-    let merged = MergedForm::new(&desk.visit.form, &current_form);
+    let merged_form = MergedForm::new(&desk.visit.form, &current_form);
     let mut errors = Errors::default();
-    let mut patch = parse_patch(desk, &merged.form, &current_form, &mut errors);
+    let mut patch = parse_patch(desk, &merged_form.form, &current_form, &mut errors);
     let end_commands = further_commands(order.id, patch.price.clone(), &mut errors);
     if !errors.is_empty() {
         return show(desk, &errors).await;
@@ -177,13 +177,13 @@ async fn act_on_order(
     } else {
         ReportedChanges::All
     };
-    let outdated = merged.change_messages(reported, |name, value| {
+    let outdated = merged_form.change_messages(reported, |name, value| {
         values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
     let mut commands = vec![Command::PatchOrder {
         id: order.id,
         patch,
-        preconditions: merged.preconditions(!outdated.is_empty()),
+        preconditions: merged_form.preconditions(!outdated.is_empty()),
     }];
     commands.extend(end_commands);
 

@@ -116,14 +116,14 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(question_page);
     }
 
-    let merged = MergedForm::new(form, &photos::form_of(&pet));
+    let merged_form = MergedForm::new(form, &photos::form_of(&pet));
     let mut commands = PhotoCommands {
         pet: pet.id,
-        first_preconditions: Some(merged.preconditions(merged.is_conflict())),
+        first_preconditions: Some(merged_form.preconditions(merged_form.is_conflict())),
         commands: Vec::new(),
     };
     for photo in pet.photos.all() {
-        let Some(patch) = parse_patch(&merged.form, photo) else {
+        let Some(patch) = parse_patch(&merged_form.form, photo) else {
             return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
         };
         if patch != PhotoPatch::default() {
@@ -147,7 +147,9 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     match desk.execute(commands.commands).await? {
         Ok(flash) => Ok(photos::see_photos(pet.id, flash)),
-        Err(_) if merged.is_conflict() => photos::show(desk, &conflicts(&pet, &merged)).await,
+        Err(_) if merged_form.is_conflict() => {
+            photos::show(desk, &conflicts(&pet, &merged_form)).await
+        }
         Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
     }
 }
@@ -202,8 +204,8 @@ async fn add_pressed(
 }
 
 /// Returns messages about the inputs that somebody else has changed since the page was made.
-fn conflicts(pet: &StorePet, merged: &MergedForm) -> Errors {
-    merged.change_messages(ReportedChanges::Conflicts, |name, value| {
+fn conflicts(pet: &StorePet, merged_form: &MergedForm) -> Errors {
+    merged_form.change_messages(ReportedChanges::Conflicts, |name, value| {
         let mut numbered_photos = pet.photos.all().iter().zip(1..);
         let label = numbered_photos.find_map(|(photo, number)| {
             if alt_input(photo.id) == name {
@@ -268,13 +270,13 @@ fn pressed_part(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u1
 
 /// Returns the photo turned by a right angle.
 async fn turn(desk: &Desk<'_>, photo: &Photo, to_right: bool) -> Result<NewPhoto, UploadError> {
-    let Some(turned) = desk.app().photos.turn(photo.id, to_right).await? else {
+    let Some(turned_photo) = desk.app().photos.turn(photo.id, to_right).await? else {
         let message = texts().photo_file_missing.to_owned();
         return Err(UploadProblem::Picture(message).into());
     };
     let focus = photo.focus.map(|focus| focus.rotate(to_right));
     Ok(NewPhoto {
         focus,
-        ..turned.into_photo(None)
+        ..turned_photo.into_photo(None)
     })
 }

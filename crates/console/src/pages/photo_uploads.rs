@@ -193,8 +193,8 @@ async fn add_picture(
     if let Some(pet) = pet {
         return add_to_pet(desk, pet.id, &uploads.key, uploads.next_number(), picture).await;
     }
-    let stored = store_picture(desk, picture).await?;
-    let token = waiting_photos::waiting_photo_token(desk, stored);
+    let stored_photo = store_picture(desk, picture).await?;
+    let token = waiting_photos::waiting_photo_token(desk, stored_photo);
     uploads.waiting.push(photos::waiting_photo(&token));
     Ok(())
 }
@@ -251,14 +251,14 @@ async fn add_to_pet(
     picture: Bytes,
 ) -> Result<(), UploadError> {
     let digest = Sha256::digest(&picture);
-    let stored = store_picture(desk, picture).await?;
+    let stored_photo = store_picture(desk, picture).await?;
     // A form without a key has its effect each time.
     let identity = if key.is_empty() {
         None
     } else {
         desk.identity(&format!("{key}-{number}"), &digest)
     };
-    let photo = stored.into_photo(None);
+    let photo = stored_photo.into_photo(None);
     let command = Command::AddPhoto { id, photo };
     match desk.execute_once(vec![command], identity).await? {
         Ok(_) => Ok(()),

@@ -231,9 +231,9 @@ async fn parse_move(
     count: usize,
     errors: &mut Errors,
 ) -> Result<Option<Act>, StoreError> {
-    let typed = desk.visit.form.get("to");
-    let categories = desk.load_categories_by_names([typed]).await?;
-    let Some(id) = errors.take("to", forms::find_category(typed, &categories)) else {
+    let typed_category = desk.visit.form.get("to");
+    let categories = desk.load_categories_by_names([typed_category]).await?;
+    let Some(id) = errors.take("to", forms::find_category(typed_category, &categories)) else {
         return Ok(None);
     };
     let question = texts().move_animals(count, &markup::category(&categories, id));
@@ -253,23 +253,23 @@ fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<GivenValue, String>
         .ok_or_else(|| texts().field_missing.to_owned())?;
     let input = values::input_of(field);
     let value = desk.visit.form.get("value");
-    let typed = desk
+    let typed_value = desk
         .cell_reader()
         .normalize(field, value)
         .map_err(|problem| cells::describe(&problem, field, value))?;
-    let words = values::in_words(fields.all(), desk.currency(), &input, &typed);
+    let words = values::in_words(fields.all(), desk.currency(), &input, &typed_value);
 
     let mut errors = Errors::default();
-    let form = Form::from_pairs(&[(&*input, &*typed)]);
+    let form = Form::from_pairs(&[(&*input, &*typed_value)]);
     let mut patch =
         ValueReader::new(desk, fields).read_patch(&form, &FieldValues::NONE, &mut errors);
     if let Some(problem) = errors.messages().next() {
         return Err(problem.to_owned());
     }
-    let given = patch.remove(field.name.as_str());
+    let given_value = patch.remove(field.name.as_str());
     Ok(GivenValue {
         field: field.clone(),
-        given: given.unwrap_or(RequestedValue::Clear),
+        given: given_value.unwrap_or(RequestedValue::Clear),
         words: words.map(|(_, words)| words).unwrap_or_default(),
     })
 }

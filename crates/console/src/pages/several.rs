@@ -86,7 +86,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
 ///
 /// The field `pet` of each has its number and the version that the list showed, such as `7:3`.
 async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreError> {
-    let ticked = desk.visit.form.all("pet").filter_map(|value| {
+    let ticked_ids = desk.visit.form.all("pet").filter_map(|value| {
         let (id, version) = value.split_once(':')?;
         Some((
             PetId::new(text::parse_integer(id)?)?,
@@ -94,7 +94,7 @@ async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreErro
         ))
     });
     let mut animals = Vec::new();
-    for (id, shown_version) in ticked.take(usize::from(Limit::MAX)) {
+    for (id, shown_version) in ticked_ids.take(usize::from(Limit::MAX)) {
         if let Some(pet) = desk.store().get_store_pet(id).await? {
             animals.push(SelectedAnimal {
                 pet,
@@ -200,18 +200,18 @@ fn ask(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Reply> {
 fn typed_order(desk: &Desk<'_>) -> Markup {
     let mut rows = Vec::new();
     for name in ["contact", order_inputs::PRICE] {
-        let typed = desk.visit.form.get(name);
-        if !typed.is_empty() {
+        let typed_text = desk.visit.form.get(name);
+        if !typed_text.is_empty() {
             rows.extend(values::in_words(
                 values::NO_FIELDS,
                 desk.currency(),
                 name,
-                typed,
+                typed_text,
             ));
         }
     }
     html! {
-        dl { @for (label, typed) in rows { dt { (label) } dd { (markup::text(&typed, LONG_LENGTH)) } } }
+        dl { @for (label, typed_text) in rows { dt { (label) } dd { (markup::text(&typed_text, LONG_LENGTH)) } } }
     }
 }
 

@@ -202,14 +202,15 @@ fn link_rows(links: &[LinkInputs]) -> Markup {
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let submitted_form = &colour_picker::with_picked_colour(&desk.visit.form);
     let profile = desk.store().profile().await?;
-    let merged = MergedForm::new(submitted_form, &form_of(&profile));
+    let merged_form = MergedForm::new(submitted_form, &form_of(&profile));
     let mut errors = Errors::default();
-    let patch = store_inputs::parse_patch(&merged.form, &mut errors);
+    let patch = store_inputs::parse_patch(&merged_form.form, &mut errors);
     if !errors.is_empty() {
-        return page(desk, &profile, &merged.form, &errors).await;
+        return page(desk, &profile, &merged_form.form, &errors).await;
     }
-    let preconditions = merged.preconditions(merged.is_conflict());
-    let has_other_language = merge::differs(&merged.form, &form_of(&profile), "store.language");
+    let preconditions = merged_form.preconditions(merged_form.is_conflict());
+    let has_other_language =
+        merge::differs(&merged_form.form, &form_of(&profile), "store.language");
     if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
         shelter_fields::add_to_new_shelter(desk, &profile).await?;
         if has_other_language && !submitted_form.get(store_inputs::WITH_LABELS).is_empty() {
@@ -220,12 +221,12 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
     // The typed values can be saved over the present ones.
     let present_profile = desk.store().profile().await?;
-    let merged = MergedForm::new(submitted_form, &form_of(&present_profile));
-    let mut errors = merged.change_messages(ReportedChanges::Conflicts, in_words);
+    let merged_form = MergedForm::new(submitted_form, &form_of(&present_profile));
+    let mut errors = merged_form.change_messages(ReportedChanges::Conflicts, in_words);
     if errors.is_empty() {
         errors = Errors::from_text(texts().store_stale);
     }
-    page(desk, &present_profile, &merged.form, &errors).await
+    page(desk, &present_profile, &merged_form.form, &errors).await
 }
 
 /// Makes a change, once for all clicks on its form. Returns whether it is made.

@@ -107,7 +107,7 @@ async fn undo_rest(
     not_done: NotDone,
     can_be_parted: bool,
 ) -> Result<Reply, ApiError> {
-    let mut unchanged = Vec::new();
+    let mut unchanged_pets = Vec::new();
     let mut problems: Vec<(StorePet, String)> = Vec::new();
     for (index, command) in commands.into_iter().enumerate() {
         let Some(reversal) = pet_reversal(&command) else {
@@ -124,12 +124,12 @@ async fn undo_rest(
         } else if not_done.index == Some(index) {
             problems.push((pet, not_done.why.clone()));
         } else {
-            unchanged.push(command);
+            unchanged_pets.push(command);
         }
     }
 
     let mut head = texts().nothing_changed;
-    if can_be_parted && !unchanged.is_empty() && desk.execute(unchanged).await?.is_ok() {
+    if can_be_parted && !unchanged_pets.is_empty() && desk.execute(unchanged_pets).await?.is_ok() {
         head = texts().undone_without;
     }
     let problems = several::problem_list(head, &problems);

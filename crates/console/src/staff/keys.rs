@@ -211,8 +211,8 @@ async fn rotate(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     if let Some(successor) = successor {
         let end = now.checked_add(OVERLAP_HOURS.hours()).unwrap_or(now);
         let context = desk.visit.context_without_key(desk.session.actor());
-        let rotated = desk.store().rotate_key(key.id, successor, end, context);
-        is_rotated = rotated.await?.is_some();
+        let rotation = desk.store().rotate_key(key.id, successor, end, context);
+        is_rotated = rotation.await?.is_some();
     }
     if is_rotated || was_made(desk, &secret).await? {
         return Ok(key_page(&secret));

@@ -69,12 +69,12 @@ pub(super) fn accept_assertion<T>(
     }
     check_client_data(visit, &client_data, purpose, &challenge)?;
 
-    let verified = verify(assertion, host)?;
+    let verified_passkey = verify(assertion, host)?;
     // Last, so that only somebody with a passkey can fill this memory.
     if !visit.console.used.challenges.take(&challenge, visit.now) {
         return Err(LATE_REASON);
     }
-    Ok(verified)
+    Ok(verified_passkey)
 }
 
 /// The data that the browser adds to an assertion (`CollectedClientData` in Web Authentication).

@@ -105,13 +105,13 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     if let Some(page) = repeated_codes_page(desk, &member) {
         return Ok(page);
     }
-    let unused = SecondFactor {
+    let new_factor = SecondFactor {
         sealed_secret: vec![],
         last_period: 0,
         recovery: vec![],
     };
     let code = visit.form.raw("code");
-    let Some(mut second_factor) = unused.with_used_code(code, &new_secret, visit.now) else {
+    let Some(mut second_factor) = new_factor.with_used_code(code, &new_secret, visit.now) else {
         let errors = Errors::from_text(texts().app_code_wrong);
         return Ok(page(desk, &new_secret, &errors));
     };

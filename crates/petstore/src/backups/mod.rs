@@ -269,7 +269,7 @@ impl Backups {
         storage: &BackupStorage,
         files: &StoredFiles,
     ) -> io::Result<WrittenBackup> {
-        let started = self.clock.instant();
+        let start = self.clock.instant();
         let Some(time) = files.free_time(self.clock.now()) else {
             return Err(io::Error::other("the clock has reached its end"));
         };
@@ -294,7 +294,7 @@ impl Backups {
             Ok(())
         })?;
 
-        let duration = self.clock.instant().saturating_duration_since(started);
+        let duration = self.clock.instant().saturating_duration_since(start);
         self.metrics.record_backup(time, duration, bytes);
         info!(place = %storage, name, animals = list.animal_count, bytes, "made a backup");
         Ok(WrittenBackup {
@@ -333,12 +333,12 @@ impl Backups {
             .filter(|id| !stored_photos.contains(id))
             .collect();
 
-        let copied = storage.block_on(storage.photos.copy_all_from(source, &new_photos))?;
+        let copied_photos = storage.block_on(storage.photos.copy_all_from(source, &new_photos))?;
         let mut present = photos;
-        present.retain(|id| !copied.incomplete.contains(id));
+        present.retain(|id| !copied_photos.incomplete.contains(id));
         Ok(CopiedPhotos {
             present,
-            missing_count: copied.incomplete.len(),
+            missing_count: copied_photos.incomplete.len(),
         })
     }
 }

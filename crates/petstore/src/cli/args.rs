@@ -70,10 +70,10 @@ impl TypedValueParser for DatabaseUrlParser {
         option: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<DatabaseUrl, clap::Error> {
-        let parsed = value
+        let pair = value
             .to_str()
             .ok_or_else(|| "the URL must be UTF-8".to_owned());
-        parsed.and_then(str::parse).map_err(|reason| {
+        pair.and_then(str::parse).map_err(|reason| {
             let option = option.map(ToString::to_string).unwrap_or_default();
             let message = format!("invalid value for '{option}': {reason}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)

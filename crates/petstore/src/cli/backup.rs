@@ -121,7 +121,7 @@ impl DatabaseCopy<'_> {
     /// Copies the database and prints what was copied. Returns the photos that the copy needs.
     pub(super) fn make(&self) -> anyhow::Result<Vec<PhotoId>> {
         let file_number = super::runtime::random().random();
-        let copied = sqlite::copy(
+        let result = sqlite::copy(
             self.source,
             self.destination,
             self.replace,
@@ -131,7 +131,7 @@ impl DatabaseCopy<'_> {
         .map_err(explain)?;
 
         let destination = self.destination_name;
-        if let Some(aside) = copied.aside {
+        if let Some(aside) = result.aside {
             super::output::print_message(&format!(
                 "The old content of {destination} was damaged or not in one file. It is kept as {}; \
                  remove it, and the files with names that begin like this, when you no longer \
@@ -140,11 +140,11 @@ impl DatabaseCopy<'_> {
             ));
         }
         let source = self.source_name;
-        let animals = super::output::counted(copied.animals, "animal");
+        let animals = super::output::counted(result.animals, "animal");
         super::output::print(&format!(
             "{destination} is a valid copy of {source}: {animals}\n"
         ))?;
-        Ok(copied.photos)
+        Ok(result.photos)
     }
 }
 

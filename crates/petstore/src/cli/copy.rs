@@ -178,12 +178,12 @@ impl Copy {
             return Ok(None);
         }
 
-        let copied = photo_files::copy_files(source, target, photos)?;
-        let copied_photos = super::output::counted(copied.count, "photo");
-        if copied.incomplete.is_empty() {
+        let copied_files = photo_files::copy_files(source, target, photos)?;
+        let copied_photos = super::output::counted(copied_files.count, "photo");
+        if copied_files.incomplete.is_empty() {
             return Ok(Some(format!("Copied the files of {copied_photos}.")));
         }
-        let missing_photos = super::output::counted(copied.incomplete.len() as u64, "photo");
+        let missing_photos = super::output::counted(copied_files.incomplete.len() as u64, "photo");
         Ok(Some(format!(
             "Copied the files of {copied_photos}; those of {missing_photos} are missing."
         )))
@@ -206,17 +206,17 @@ impl Copy {
 }
 
 fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
-    let mut copied = Copied {
+    let mut copied_rows = Copied {
         keys: copy_table(&bulk::KEYS, from, to)?,
         ..Copied::default()
     };
     let mut added = Ok(());
     let fields = from.fields()?;
-    copied.fields = fields.all().len() as u64;
+    copied_rows.fields = fields.all().len() as u64;
     // Until all animals are there, so that their unique values are copied as they are.
     to.set_fields(&[])?;
     from.visit_requests(&mut |request| {
-        copied.requests += 1;
+        copied_rows.requests += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);
         continue_if_ok(&added)
     })?;
@@ -231,14 +231,14 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
         match &resource {
             Resource::Pet(pet) => {
                 progress.animal();
-                copied
+                copied_rows
                     .photos
                     .extend(pet.photos.all().iter().map(|photo| photo.id));
-                copied.animals += 1;
+                copied_rows.animals += 1;
             }
-            Resource::Order(_) => copied.orders += 1,
-            Resource::Category(_) => copied.categories += 1,
-            Resource::Note(_) => copied.notes += 1,
+            Resource::Order(_) => copied_rows.orders += 1,
+            Resource::Category(_) => copied_rows.categories += 1,
+            Resource::Note(_) => copied_rows.notes += 1,
         }
         added = to.add(&resource).map_err(anyhow::Error::from);
         continue_if_ok(&added)
@@ -248,12 +248,12 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     to.set_profile(&from.profile()?)?;
     copy_table(&bulk::LOGOS, from, to)?;
     copy_table(&bulk::UNIQUE_VALUES, from, to)?;
-    for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
+    for (table, rows) in bulk::TABLES.iter().zip(&mut copied_rows.rows) {
         *rows = copy_table(table, from, to)?;
     }
     to.continue_after(from.last_ids()?)?;
     to.continue_log()?;
-    Ok(copied)
+    Ok(copied_rows)
 }
 
 /// Copies the rows of a table as they are, and returns their number.

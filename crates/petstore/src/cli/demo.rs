@@ -91,11 +91,11 @@ impl Demo {
 fn new_folder() -> anyhow::Result<(TempDir, File)> {
     loop {
         let folder = TempDir::with_prefix(PREFIX)?;
-        if let Ok(opened) = File::open(folder.path())
-            && opened.try_lock().is_ok()
+        if let Ok(open_folder) = File::open(folder.path())
+            && open_folder.try_lock().is_ok()
             && folder.path().is_dir()
         {
-            return Ok((folder, opened));
+            return Ok((folder, open_folder));
         }
     }
 }

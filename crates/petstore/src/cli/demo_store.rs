@@ -184,8 +184,8 @@ impl Filling<'_> {
             let member_name = StaffName::new(name).context("the name of a member")?;
             let token = Token::generate(&mut random);
             let new_member = StaffMember::new(member_name, role, &token, opened_at);
-            let added = StaffChange::adding(new_member.clone());
-            let id = self.write_staff(added, opened_at).await?;
+            let addition = StaffChange::adding(new_member.clone());
+            let id = self.write_staff(addition, opened_at).await?;
 
             let version = new_member.version;
             let member = StaffMember { id, ..new_member }.with_password(password_hash.clone());
@@ -220,9 +220,9 @@ impl Filling<'_> {
         ];
         for (version, change) in (1..).zip(&changes) {
             let context = WriteContext::new(manager.clone(), self.days_ago(STORE_AGE_DAYS)?);
-            let seen = Preconditions::version(version);
+            let preconditions = Preconditions::version(version);
             let respond = |_: &_| StoredResponse::default();
-            change_profile(&*self.app.store, change, &seen, context, respond).await?;
+            change_profile(&*self.app.store, change, &preconditions, context, respond).await?;
         }
         Ok(())
     }
@@ -306,12 +306,12 @@ impl Filling<'_> {
         let Some((_, picture)) = picture else {
             return Ok(None);
         };
-        let stored = self
+        let stored_photo = self
             .app
             .photos
             .add(Bytes::from_static(picture), Format::WebP)
             .await?;
-        Ok(Some(stored.into_photo(None)))
+        Ok(Some(stored_photo.into_photo(None)))
     }
 
     /// Makes the command that adds an animal.

@@ -328,36 +328,36 @@ impl Import {
         load: &mut dyn Load,
         source: &Source,
         format: Format,
-        checked: &Checked,
+        checked_file: &Checked,
     ) -> anyhow::Result<()> {
-        let mut rows = self.read(source, format, &checked.csv)?;
+        let mut rows = self.read(source, format, &checked_file.csv)?;
         ensure!(
-            checked.fields.are(load.fields()),
+            checked_file.fields.are(load.fields()),
             "the fields of the database changed while the command read the file; run the command again"
         );
-        let mut progress = Progress::of_animals("Importing", checked.valid);
+        let mut progress = Progress::of_animals("Importing", checked_file.valid);
         let mut valid = 0;
         let mut number = 0;
         let mut last = LastIds::default();
-        if let Some(fields) = checked.fields.all() {
+        if let Some(fields) = checked_file.fields.all() {
             load.set_fields(&fields)?;
-            for field in checked.fields.new_ones() {
+            for field in checked_file.fields.new_ones() {
                 load.record(&field.act(ActType::FieldAdded))?;
             }
         }
-        for category in checked.used_new_categories() {
+        for category in checked_file.used_new_categories() {
             load.add(&Resource::Category(category.clone()))?;
         }
         while let Some(row) = rows.next()? {
             number += 1;
-            let Some(row) = row.ok().filter(|row| checked.is_good(row, number)) else {
+            let Some(row) = row.ok().filter(|row| checked_file.is_good(row, number)) else {
                 continue;
             };
             valid += 1;
             progress.animal();
             match row {
                 Row::Pet { id, pet, fields } => {
-                    let fields = checked.fields.values(&fields).unwrap_or_default();
+                    let fields = checked_file.fields.values(&fields).unwrap_or_default();
                     load.add_pet(id, &pet, &fields)?;
                     last.pet = last.pet.max(id.map_or(0, PetId::get));
                 }
@@ -382,7 +382,11 @@ impl Import {
                 }
             }
         }
-        let same = (valid, number) == (checked.valid, checked.valid + checked.invalid);
+        let same = (valid, number)
+            == (
+                checked_file.valid,
+                checked_file.valid + checked_file.invalid,
+            );
         ensure!(
             same,
             "{} changed while the command read it; run the command again",

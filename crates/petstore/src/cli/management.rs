@@ -41,8 +41,8 @@ impl ManagementArgs {
     pub(super) fn reserve(&self) -> anyhow::Result<Option<ReservedAddress>> {
         match self.management_listen {
             Some(address) => {
-                let reserved = ReservedAddress::new(address, "--management-listen")?;
-                Ok(Some(reserved))
+                let reserved_address = ReservedAddress::new(address, "--management-listen")?;
+                Ok(Some(reserved_address))
             }
             None => Ok(None),
         }
@@ -98,10 +98,10 @@ impl ReservedAddress {
 
     /// Reserves an address, or a free port of its host if its port is in use.
     pub(super) fn new_or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
-        let mut reserved =
+        let mut reserved_address =
             Self::new(address, option).or_else(|_| Self::free_port(address, option))?;
-        reserved.can_use_free_port = true;
-        Ok(reserved)
+        reserved_address.can_use_free_port = true;
+        Ok(reserved_address)
     }
 
     /// Reserves a free port of the host of this address.

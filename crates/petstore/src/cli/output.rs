@@ -37,15 +37,15 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut visible_text = String::with_capacity(text.len());
     for c in text.chars() {
         if is_hidden(c) {
-            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+            let _ = write!(visible_text, "\\u{:04x}", u32::from(c));
         } else {
-            shown.push(c);
+            visible_text.push(c);
         }
     }
-    shown.into()
+    visible_text.into()
 }
 
 /// Returns a table with aligned columns; its first row is the heading.

@@ -97,12 +97,15 @@ impl PagesArgs {
     }
 
     /// Begins to accept connections at the reserved addresses.
-    pub(super) fn listen(&self, reserved: Pages<ReservedAddress>) -> anyhow::Result<Listeners> {
+    pub(super) fn listen(
+        &self,
+        reserved_pages: Pages<ReservedAddress>,
+    ) -> anyhow::Result<Listeners> {
         let Pages {
             console,
             window,
             style,
-        } = reserved;
+        } = reserved_pages;
         self.window.warn_without_tls();
         let console = self.console.url.listener_settings().listen(console)?;
         Ok(Pages {

@@ -100,20 +100,20 @@ pub(super) fn copy_all(
     }
     let source_name = source.to_string();
     let places = format!("from {source} to {destination}");
-    let copied = copy_files(source, destination, photos)
+    let copied_files = copy_files(source, destination, photos)
         .with_context(|| format!("the photos were not copied {places}"))?;
 
-    if copied.count > 0 {
+    if copied_files.count > 0 {
         super::output::print(&format!(
             "Copied {} {places}\n",
-            counted_photos(copied.count)
+            counted_photos(copied_files.count)
         ))?;
     }
     anyhow::ensure!(
-        copied.incomplete.is_empty(),
+        copied_files.incomplete.is_empty(),
         "the database is copied, but {source_name} lacks files of {} of its {}; {advice}, or leave photos out \
          with --photos off",
-        copied.incomplete.len(),
+        copied_files.incomplete.len(),
         counted_photos(photos.len() as u64)
     );
     Ok(())

@@ -23,13 +23,13 @@ impl Rejects {
     /// Creates the file. It must not exist yet, because it could be a file that the user
     /// needs, such as the one with the animals.
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
-        let shown = path.display();
+        let file_name = path.display();
         let file = File::create_new(path).map_err(|error| {
             let reason = match error.kind() {
                 io::ErrorKind::AlreadyExists => "it already exists; name a new file".to_owned(),
                 _ => error.to_string(),
             };
-            BadSetting(format!("cannot create {shown} for --rejects: {reason}"))
+            BadSetting(format!("cannot create {file_name} for --rejects: {reason}"))
         })?;
         let mut rejects = Self {
             path: path.to_owned(),
@@ -52,11 +52,11 @@ impl Rejects {
     }
 
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        let written = self
+        let result = self
             .writer
             .flush()
             .and_then(|()| self.writer.get_ref().sync_all());
-        self.in_context(written)
+        self.in_context(result)
     }
 
     pub(super) fn keep(mut self) -> PathBuf {
@@ -68,12 +68,12 @@ impl Rejects {
         &mut self,
         record: impl IntoIterator<Item = &'f [u8]>,
     ) -> anyhow::Result<()> {
-        let written = self.writer.write_record(record).map_err(io::Error::from);
-        self.in_context(written)
+        let result = self.writer.write_record(record).map_err(io::Error::from);
+        self.in_context(result)
     }
 
-    fn in_context(&self, written: io::Result<()>) -> anyhow::Result<()> {
-        written
+    fn in_context(&self, result: io::Result<()>) -> anyhow::Result<()> {
+        result
             .with_context(|| format!("nothing was imported: cannot write {}", self.path.display()))
     }
 }

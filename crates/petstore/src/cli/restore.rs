@@ -142,15 +142,15 @@ impl Restore {
         advice: &str,
         unpack: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> anyhow::Result<Vec<PhotoId>> {
-        let mut unpacked = self.temporary_file(database)?;
-        if let Err(error) = unpack(unpacked.as_file_mut()) {
+        let mut unpacked_file = self.temporary_file(database)?;
+        if let Err(error) = unpack(unpacked_file.as_file_mut()) {
             if error.kind() == ErrorKind::InvalidData {
                 return Err(damaged_backup(backup, &chain(&error), advice));
             }
             return Err(error).context(format!("cannot unpack {backup}"));
         }
 
-        self.replace(unpacked.path(), database, &backup)
+        self.replace(unpacked_file.path(), database, &backup)
             .map_err(|error| match error.downcast_ref() {
                 Some(CopyError::Damaged { what, .. }) => damaged_backup(backup, what, advice),
                 None if error.is::<OpenError>() => {

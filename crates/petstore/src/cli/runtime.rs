@@ -34,10 +34,10 @@ pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
     let runtime = Builder::new_current_thread().enable_all().build()?;
     // Boxed, so that the runtime is compiled once for all commands.
     let work: LocalBoxFuture<'_, _> = Box::pin(work);
-    let done = runtime.block_on(work);
+    let result = runtime.block_on(work);
     // A host name lookup that takes long must not delay the exit.
     runtime.shutdown_background();
-    done
+    result
 }
 
 /// Runs operations for code that blocks, also within another runtime.
@@ -172,9 +172,9 @@ fn limit_signals() -> io::Result<unix::Signal> {
 /// Returns the message about the limit of file sizes.
 fn limit_message() -> String {
     let limit = getrlimit(Resource::Fsize).current;
-    let allowed = limit.map_or_else(|| "a number of".to_owned(), |bytes| bytes.to_string());
+    let limit_text = limit.map_or_else(|| "a number of".to_owned(), |bytes| bytes.to_string());
     format!(
-        "a file cannot grow beyond {allowed} bytes, the limit of file sizes; raise it (ulimit -f, \
+        "a file cannot grow beyond {limit_text} bytes, the limit of file sizes; raise it (ulimit -f, \
          LimitFSIZE)"
     )
 }

@@ -242,17 +242,17 @@ impl Serve {
     /// Returns the limits of the server. Each connection is an open file, so the limit of open
     /// files also limits connections.
     fn limits(&self) -> Limits {
-        let configured = self.max_connections.get() as usize;
+        let configured_count = self.max_connections.get() as usize;
         let max_connections = match server::raise_open_files_limit() {
-            Some(possible) if possible < configured => {
+            Some(possible) if possible < configured_count => {
                 warn!(
-                    "the limit of open files is too low for {configured} connections, so the service \
+                    "the limit of open files is too low for {configured_count} connections, so the service \
                      accepts {possible}; raise it (ulimit -n, LimitNOFILE), or lower \
                      --max-connections"
                 );
                 possible
             }
-            _ => configured,
+            _ => configured_count,
         };
         let per_address = self
             .max_connections_per_address

@@ -181,9 +181,9 @@ pub(super) fn photo_size(text: &str) -> Result<usize, String> {
 }
 
 fn within(text: &str, range: RangeInclusive<Duration>, is: &str) -> Result<Duration, String> {
-    let parsed = duration(text)?;
-    if range.contains(&parsed) {
-        Ok(parsed)
+    let value = duration(text)?;
+    if range.contains(&value) {
+        Ok(value)
     } else {
         Err(format!("it must be {is}"))
     }

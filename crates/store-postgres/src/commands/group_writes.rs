@@ -84,13 +84,13 @@ impl Group {
         connection: &mut Connection,
         writes: &[Write<'_>],
     ) -> Result<(), Failure> {
-        let prepared = prepare(connection, writes).await?;
+        let statements = prepare(connection, writes).await?;
         let begin = if self.requests.len() > 1 {
             BEGIN_GROUP
         } else {
             "BEGIN"
         };
-        in_transaction(connection, begin, writes, &prepared)
+        in_transaction(connection, begin, writes, &statements)
             .await
             .map_err(Failure::from)
     }

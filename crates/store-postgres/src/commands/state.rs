@@ -215,12 +215,12 @@ impl GroupState {
     }
 
     /// Keeps the changes of the commands of a request.
-    pub(super) fn keep(&mut self, changed: State) {
-        keep_versions(&mut self.state.pets, changed.pets);
-        keep_versions(&mut self.state.orders, changed.orders);
-        keep_versions(&mut self.state.categories, changed.categories);
-        keep_versions(&mut self.state.notes, changed.notes);
-        keep_versions(&mut self.state.owners, changed.owners);
+    pub(super) fn keep(&mut self, changed_state: State) {
+        keep_versions(&mut self.state.pets, changed_state.pets);
+        keep_versions(&mut self.state.orders, changed_state.orders);
+        keep_versions(&mut self.state.categories, changed_state.categories);
+        keep_versions(&mut self.state.notes, changed_state.notes);
+        keep_versions(&mut self.state.owners, changed_state.owners);
     }
 }
 

@@ -40,9 +40,15 @@ impl PartialFile {
 
     /// Gives the file to the owner of the replaced database, or else to the owner of the database at
     /// `path`.
-    pub(super) fn give(&self, replaced: Option<&ReplacedDatabase>, path: &Path) -> io::Result<()> {
-        let owner = match replaced {
-            Some(replaced) => Some(FileOwner::from_metadata(&replaced.file.metadata()?)),
+    pub(super) fn give(
+        &self,
+        replaced_database: Option<&ReplacedDatabase>,
+        path: &Path,
+    ) -> io::Result<()> {
+        let owner = match replaced_database {
+            Some(replaced_database) => Some(FileOwner::from_metadata(
+                &replaced_database.file.metadata()?,
+            )),
             None => FileOwner::for_file(path),
         };
         match owner {
@@ -56,7 +62,7 @@ impl PartialFile {
     pub(super) fn move_to(
         self,
         target_path: &Path,
-        replaced: Option<&ReplacedDatabase>,
+        replaced_database: Option<&ReplacedDatabase>,
         number: u64,
     ) -> Result<Option<PathBuf>, CopyError> {
         let folder = self
@@ -68,7 +74,8 @@ impl PartialFile {
         let has_several_files = companions
             .iter()
             .any(|path| path.symlink_metadata().is_ok());
-        let is_damaged = replaced.is_some_and(|replaced| replaced.is_damaged);
+        let is_damaged =
+            replaced_database.is_some_and(|replaced_database| replaced_database.is_damaged);
         let links = if is_damaged || has_several_files {
             let links = HardLinks::create(target_path, number, &folder)
                 .map_err(|error| CopyError::from_write(target_path, error))?;

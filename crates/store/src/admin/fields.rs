@@ -73,10 +73,10 @@ Fields {
     /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
     /// the fields have the next version, and each transaction that writes a value of this field says
     /// so. Returns whether it began.
-    async fn examine_field(&self, name: FieldName, seen: i64) -> bool {
+    async fn examine_field(&self, name: FieldName, seen_version: i64) -> bool {
         let result = self.write_once(
-            (name, seen),
-            |connection, (name, seen)| begin_examination(connection, name, *seen).boxed(),
+            (name, seen_version),
+            |connection, (name, seen_version)| begin_examination(connection, name, *seen_version).boxed(),
             no_result,
         );
         Ok(result.await?.is_done())
@@ -173,13 +173,13 @@ fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
 async fn begin_examination<S: Sql>(
     connection: &mut S,
     name: &FieldName,
-    seen: i64,
+    seen_version: i64,
 ) -> Result<WorkOutcome<i64, ()>, S::Error> {
-    if connection.execute(CHANGE, &[&seen]).await? != 1 {
+    if connection.execute(CHANGE, &[&seen_version]).await? != 1 {
         return Ok(WorkOutcome::Refused(()));
     }
     connection
-        .execute(EXAMINE, &[&name.as_str(), &(seen + 1)])
+        .execute(EXAMINE, &[&name.as_str(), &(seen_version + 1)])
         .await?;
     Ok(WorkOutcome::Done(NO_RESULT))
 }

@@ -102,15 +102,15 @@ async fn note_orphans<S: Sql>(
         now,
         until,
     } = files;
-    let needed: BTreeSet<PhotoId> = read_photos(connection, shard).await?.into_iter().collect();
+    let needed_ids: BTreeSet<PhotoId> = read_photos(connection, shard).await?.into_iter().collect();
     let orphans: BTreeSet<PhotoId> = present
         .iter()
         .copied()
-        .filter(|id| !needed.contains(id))
+        .filter(|id| !needed_ids.contains(id))
         .collect();
 
     let mut due = Vec::new();
-    let mut noted = BTreeSet::new();
+    let mut noted_ids = BTreeSet::new();
     let mut outdated_notes: Vec<Values<'_>> = Vec::new();
     let range = ShardRange::new(shard);
     for row in &connection
@@ -124,11 +124,11 @@ async fn note_orphans<S: Sql>(
         } else if since <= until {
             due.push(id);
         }
-        noted.insert(id);
+        noted_ids.insert(id);
     }
 
     let mut new_notes: Vec<Values<'_>> = Vec::new();
-    for id in orphans.difference(&noted) {
+    for id in orphans.difference(&noted_ids) {
         new_notes.push(values![id.to_string(), now.as_millisecond()]);
     }
     if !outdated_notes.is_empty() {

@@ -170,7 +170,7 @@ pub async fn fill_profile<S: Sql>(
 async fn replace_profile<S: Sql>(
     connection: &mut S,
     profile: &Profile,
-    seen: i64,
+    seen_version: i64,
 ) -> Result<bool, S::Error> {
     let members = json::stored_profile_text(profile);
     let logo_name = profile.logo.map(|logo| logo.to_string());
@@ -179,7 +179,7 @@ async fn replace_profile<S: Sql>(
     let values: [&dyn Parameter; 6] = [
         &members,
         &profile.version,
-        &seen,
+        &seen_version,
         &logo_name,
         &zone_name,
         &contract,

@@ -71,11 +71,11 @@ impl From<KnownRequest> for WriteOutcome {
 }
 
 /// Adds a mark after the mark `seen`, if that is still the newest one. Returns the newest mark.
-async fn add_mark<S: Sql>(connection: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
-    if let Some(seen) = seen {
-        connection.execute(MARK, &[&seen]).await?;
+async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<i64, S::Error> {
+    if let Some(seen_mark) = seen_mark {
+        connection.execute(MARK, &[&seen_mark]).await?;
         connection
-            .execute(FORGET_MARKS, &[&(seen - MARKS_UNTIL_FORGOTTEN)])
+            .execute(FORGET_MARKS, &[&(seen_mark - MARKS_UNTIL_FORGOTTEN)])
             .await?;
     }
     connection.number(NEWEST_MARK, &[]).await

@@ -102,11 +102,11 @@ async fn find_first<S: Sql>(
     max_count: usize,
 ) -> Result<Vec<PetId>, S::Error> {
     let order = SearchOrder::new(query);
-    let sought = match &query.phrase {
+    let meaning = match &query.phrase {
         Some(phrase) => Some(phrase.meaning(&fields::read_fields(connection).await?)),
         None => None,
     };
-    let unmerged = find_unmerged(connection, query, sought.as_ref(), order, max_count).await?;
+    let unmerged = find_unmerged(connection, query, meaning.as_ref(), order, max_count).await?;
 
     // Animals after a full page are not needed.
     let last_needed = if unmerged.matching_ids.len() == max_count {
@@ -114,7 +114,7 @@ async fn find_first<S: Sql>(
     } else {
         None
     };
-    let mut search = MergedSearch::new(query, sought.as_ref());
+    let mut search = MergedSearch::new(query, meaning.as_ref());
     let limits = MergedLimits {
         max_count,
         last_needed,
@@ -187,7 +187,7 @@ struct UnmergedPets {
 async fn find_unmerged<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
-    sought: Option<&PhraseMeaning>,
+    meaning: Option<&PhraseMeaning>,
     order: SearchOrder,
     max_count: usize,
 ) -> Result<UnmergedPets, S::Error> {
@@ -205,7 +205,7 @@ async fn find_unmerged<S: Sql>(
             let id = row.value(0)?;
             after = id;
             pets.read_ids.insert(id.unsigned_abs());
-            if !is_match(row, id, query, sought)? {
+            if !is_match(row, id, query, meaning)? {
                 continue;
             }
             pets.matching_ids.push(id);
@@ -225,14 +225,14 @@ fn is_match<R: Columns>(
     row: &R,
     id: i64,
     query: &PetQuery,
-    sought: Option<&PhraseMeaning>,
+    meaning: Option<&PhraseMeaning>,
 ) -> Result<bool, R::Error> {
     let Some(status) = Option::<PetStatus>::read(row, 1)? else {
         return Ok(false);
     };
     let category_id = row.value(2)?;
     let name = PetName::read(row, 3)?;
-    let values = if query.has_value_filters() || sought.is_some() {
+    let values = if query.has_value_filters() || meaning.is_some() {
         FieldValues::read(row, 4)?
     } else {
         FieldValues::NONE
@@ -242,10 +242,10 @@ fn is_match<R: Columns>(
     {
         return Ok(false);
     }
-    let Some(sought) = sought else {
+    let Some(meaning) = meaning else {
         return Ok(true);
     };
-    Ok(PetId::new(id).is_some_and(|id| sought.matches(id, category_id, &name, &values)))
+    Ok(PetId::new(id).is_some_and(|id| meaning.matches(id, category_id, &name, &values)))
 }
 
 /// The limits of a search among merged animals.

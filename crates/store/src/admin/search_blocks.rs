@@ -183,15 +183,15 @@ impl<'q> MergedSearch<'q> {
         &mut self,
         connection: &mut S,
         pets: &mut Blocks,
-        sought: &PhraseMeaning,
+        meaning: &PhraseMeaning,
         blocks: &Range<i64>,
     ) -> Result<(), S::Error> {
         let mut unique_pets = pets.clone();
-        let pets_with_value = pets_in_any_set(connection, &sought.unique, blocks).await?;
+        let pets_with_value = pets_in_any_set(connection, &meaning.unique, blocks).await?;
         intersect(&mut unique_pets, &pets_with_value);
 
         for CountedWord { word, pet_count } in &mut self.words {
-            if let Some(word_pets) = pets_with_word(connection, pets, sought, word).await? {
+            if let Some(word_pets) = pets_with_word(connection, pets, meaning, word).await? {
                 *pet_count = word_pets.values().map(RoaringBitmap::len).sum();
                 intersect(pets, &word_pets);
             }
@@ -208,7 +208,7 @@ impl<'q> MergedSearch<'q> {
 async fn pets_with_word<S: Sql>(
     connection: &mut S,
     pets: &Blocks,
-    sought: &PhraseMeaning,
+    meaning: &PhraseMeaning,
     word: &PhraseWord,
 ) -> Result<Option<Blocks>, S::Error> {
     let blocks = block_numbers(pets);
@@ -220,12 +220,12 @@ async fn pets_with_word<S: Sql>(
     }
 
     let mut word_pets = pets_with_prefix(connection, &word.prefix, &blocks, |field| {
-        sought.searches(field, word)
+        meaning.searches(field, word)
     })
     .await?;
     if let Some(stem) = &word.stem {
         let stem_pets = pets_with_prefix(connection, stem, &blocks, |field| {
-            !field.is_empty() && sought.searches(field, word)
+            !field.is_empty() && meaning.searches(field, word)
         })
         .await?;
         unite(&mut word_pets, stem_pets);

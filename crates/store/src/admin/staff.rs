@@ -257,7 +257,7 @@ async fn add_member<S: Sql>(
 /// Replaces a member, and returns their number. Refuses if the member has another version than `seen`.
 async fn update_member<S: Sql>(
     connection: &mut S,
-    seen: i64,
+    seen_version: i64,
     member: &StaffMember,
 ) -> Result<WorkOutcome<i64, StaffWriteOutcome>, S::Error> {
     let StaffId(id) = member.id;
@@ -283,7 +283,7 @@ async fn update_member<S: Sql>(
                 &identity.subject,
                 &write_passkeys(member),
                 &id,
-                &seen,
+                &seen_version,
             ],
         )
         .await?;
@@ -356,13 +356,13 @@ async fn touch_session<S: Sql>(
 /// Ends old sessions. See [`Staff::forget_sessions`].
 async fn forget_sessions<S: Sql>(
     connection: &mut S,
-    seen: Timestamp,
+    seen_until: Timestamp,
     begun: Timestamp,
 ) -> Result<usize, S::Error> {
     let count = connection
         .execute(
             FORGET_SESSIONS,
-            &[&seen.as_millisecond(), &begun.as_millisecond()],
+            &[&seen_until.as_millisecond(), &begun.as_millisecond()],
         )
         .await?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))

@@ -103,12 +103,12 @@ fn values(field: &FieldDefinition) -> &[String] {
 /// Adds a category with this label and the next number. Returns `None` if there is no number, or if the label is not valid.
 fn add_category(
     label: &str,
-    used: &mut UsedCategories,
+    used_categories: &mut UsedCategories,
     new_categories: &mut Vec<Category>,
 ) -> Option<i64> {
     let label = Label::new(label.to_owned())?;
-    let id = used.highest.checked_add(1)?;
-    used.highest = id;
+    let id = used_categories.highest.checked_add(1)?;
+    used_categories.highest = id;
     new_categories.push(Category {
         id,
         label,

@@ -55,10 +55,10 @@ impl ListenerSettings<'_> {
     /// Begins to accept connections at a reserved address.
     pub(super) fn listen(
         &self,
-        reserved: Option<ReservedAddress>,
+        reserved_address: Option<ReservedAddress>,
     ) -> anyhow::Result<Option<TcpListener>> {
-        match reserved {
-            Some(reserved) => self.fail_only_if_set(reserved.listen()),
+        match reserved_address {
+            Some(reserved_address) => self.fail_only_if_set(reserved_address.listen()),
             None => Ok(None),
         }
     }

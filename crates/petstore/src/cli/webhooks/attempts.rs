@@ -63,12 +63,12 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
             last_number = number;
         }
 
-        let waited = SystemClock.instant().saturating_duration_since(began_at);
-        if waited >= MAX_TIME_UNTIL_TAKEN && store.waiting_tests().await?.contains(test) {
+        let waiting_time = SystemClock.instant().saturating_duration_since(began_at);
+        if waiting_time >= MAX_TIME_UNTIL_TAKEN && store.waiting_tests().await?.contains(test) {
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
         ensure!(
-            waited < 2 * ATTEMPT_TIMEOUT,
+            waiting_time < 2 * ATTEMPT_TIMEOUT,
             "the service stored no result; see its log"
         );
         time::sleep(PAUSE).await;
