@@ -6,6 +6,7 @@ use hyper::{
 };
 use maud::{Markup, html};
 use petstore_domain::{
+    PetId,
     store_area::{OrderId, StorePet},
     text,
 };
@@ -126,6 +127,16 @@ impl Flash {
         }
     }
 
+    /// Lets a message about a change of one animal begin with its name. A list has other animals, too, or no longer has
+    /// this one.
+    pub(super) fn name_animal(&mut self) {
+        match &*self.code {
+            "saved" => self.code = "animal-saved".to_owned(),
+            "undone" => self.code = "animal-undone".to_owned(),
+            _ => {}
+        }
+    }
+
     /// Reads the cookie with a message that this member got.
     fn from_cookie(desk: &Desk<'_>) -> Option<Self> {
         let (signature, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
@@ -190,8 +201,15 @@ impl Flash {
         }))
     }
 
-    /// Returns the animal of the order that the message is about. People know it by its name.
+    /// Returns the animal that the message names, or the animal of the order that the message is about. People know it by
+    /// its name.
     async fn pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
+        if ["animal-saved", "animal-undone"].contains(&&*self.code) {
+            return match PetId::new(self.id) {
+                Some(id) => Ok(desk.store().get_store_pet(id).await?),
+                None => Ok(None),
+            };
+        }
         let codes_of_orders = [
             "reserved",
             "sold",

@@ -283,6 +283,7 @@ texts! {
     /// What people type for years, months and weeks.
     ages_typed: [&'static str; 3];
     age_invalid;
+    birth_too_early;
     born_or_age;
 
     // The texts about fields and their values.

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use petstore_domain::{
     Limit, PetId,
     store_area::{
-        Age, DateRange, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
+        Age, DateRange, FieldDefinition, FieldKind, FieldSet, PLACE, PetQuery, Phrase, ValueFilter,
     },
 };
 use petstore_languages::everyday::{UnderstoodWord, Vocabulary, has_general_words, understand};
@@ -87,12 +87,16 @@ pub(super) fn is_list_parameter(name: &str) -> bool {
         || name.starts_with(words::PREFIX)
 }
 
-/// Returns the fields by which the list can be filtered.
+/// Returns the fields by which the list can be filtered: those with choices, and the place.
 pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields
         .all()
         .iter()
-        .filter(|field| matches!(field.kind, FieldKind::Choice | FieldKind::Boolean))
+        .filter(|field| match field.kind {
+            FieldKind::Choice | FieldKind::Boolean => true,
+            FieldKind::Text => field.name.as_str() == PLACE,
+            _ => false,
+        })
         .filter(|field| !field.is_birth_estimate())
 }
 

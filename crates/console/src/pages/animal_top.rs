@@ -2,11 +2,11 @@
 
 use petstore_domain::{
     PetStatus,
-    store_area::{FieldSet, Photo, PhotoSize, StorePet, asking_price},
+    store_area::{FieldSet, INTAKE, Photo, PhotoSize, StorePet, asking_price},
 };
 use petstore_languages::look::{Animal, Drawings, PORTRAIT, focus};
 
-use super::{parts, pet_schema::PetSchema};
+use super::{list_order::place_label, parts, pet_schema::PetSchema, values};
 use crate::prelude::*;
 
 /// Shows the first photo of the animal, or the drawing of its kind, with the further photos below it.
@@ -54,6 +54,37 @@ fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
     is_public.then(|| format!("{window_url}/animals/{}", pet.id))
 }
 
+/// The fields of a shelter that the card for the kennel has if they are public.
+const KENNEL_FIELDS: [&str; 6] = [
+    "good_with_children",
+    "good_with_dogs",
+    "good_with_cats",
+    "neutered",
+    "house_trained",
+    INTAKE,
+];
+
+/// Returns the values of a shelter that the card for the kennel has, each with its label. The place is on it although it is not
+/// public, because the card hangs there.
+fn kennel_values(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    animal: &Animal<'_>,
+    fields: &FieldSet,
+) -> Vec<(String, Markup)> {
+    let mut labelled_values = Vec::new();
+    for (field, value) in &animal.values {
+        if KENNEL_FIELDS.contains(&field.name.as_str()) {
+            let shown_value = values::value_markup(desk, field, value);
+            labelled_values.push((values::label_of(field), shown_value));
+        }
+    }
+    if let Some(place) = pet.place() {
+        labelled_values.push((place_label(fields), markup::lines(place)));
+    }
+    labelled_values
+}
+
 /// Shows what the printed card for the kennel has below the picture and the name. Everybody may see it.
 pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let animal = Animal::public(pet, fields);
@@ -62,9 +93,13 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
     if animal.word("breed").is_some() {
         species = animal.word("species");
     }
+    let labelled_values = kennel_values(desk, pet, &animal, fields);
     html! {
         div.print {
             @if let Some(species) = species { p { (species) } }
+            @if !labelled_values.is_empty() {
+                dl { @for (label, value) in &labelled_values { dt { (label) } dd { (value) } } }
+            }
             @if let Some(story) = animal.description() { p { (markup::lines(story)) } }
             @if let Some(page) = public_page(desk, pet) {
                 (markup::qr_code(&page, &page))

@@ -1,7 +1,7 @@
 //! The form that filters the list of animals, and a chip for each filter.
 
 use petstore_domain::store_area::{
-    Age, Category, FieldDefinition, FieldValue, PetQuery, Phrase, StorePet,
+    Age, Category, FieldDefinition, FieldKind, FieldValue, PetQuery, Phrase, StorePet,
 };
 use petstore_languages::quoted;
 
@@ -325,5 +325,8 @@ fn field_select(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
         value,
         ..Input::default()
     };
+    if field.kind == FieldKind::Text {
+        return input.show();
+    }
     input.choose(&values::options(field, texts().any_value, value))
 }

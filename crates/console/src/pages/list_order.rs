@@ -104,10 +104,44 @@ impl ListOrder {
             Self::Age => pets.sort_by_cached_key(|pet| Reverse(Animal::whole(pet, fields).born())),
             Self::Place => pets.sort_by_cached_key(|pet| {
                 let place = pet.place();
-                (place.is_none(), place.map(search_key))
+                (place.is_none(), place.map(place_parts))
             }),
         }
     }
+}
+
+/// A part of a place, as the order by place compares it. A number comes before a text.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum PlacePart {
+    /// A number without zeros at its beginning. The longer number is the larger one.
+    Number {
+        length: usize,
+        digits: String,
+    },
+    Text(String),
+}
+
+/// Returns the numbers of a place and the texts between them, so that `K2` precedes `K10`.
+///
+/// `K10` has the text `k` and the number 10, and so has `k 010`.
+fn place_parts(place: &str) -> Vec<PlacePart> {
+    let key = search_key(place);
+    let mut parts = Vec::new();
+    let mut remaining = key.as_str();
+    while let Some(first) = remaining.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = remaining.find(|character: char| character.is_ascii_digit() != is_number);
+        let (run, after) = remaining.split_at(end.unwrap_or(remaining.len()));
+        if is_number {
+            let digits = run.trim_start_matches('0').to_owned();
+            let length = digits.len();
+            parts.push(PlacePart::Number { length, digits });
+        } else {
+            parts.push(PlacePart::Text(run.trim().to_owned()));
+        }
+        remaining = after;
+    }
+    parts
 }
 
 /// Returns the label of the place of animals.

@@ -120,7 +120,8 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
         .act_that_led_to(pet, &name.subject, version)
         .await;
     let Ok(Some(act)) = act else {
-        return Flash::new("saved", id);
+        // The number may be that of an order, so the message names no animal.
+        return Flash::new("saved", 0);
     };
     let changes = act.changes().unwrap_or_default();
     let mut flash = message_of(&changes);

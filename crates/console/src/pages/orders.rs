@@ -49,7 +49,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (order_forms::show(desk, &order, pet.as_ref(), errors))
             }
         }
-        (contract::on_paper(desk, contract.as_ref(), pet.as_ref()))
+        (contract::on_paper(desk, contract.as_ref(), &order, pet.as_ref()))
     };
     let page = Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(order.pet_id.get()))

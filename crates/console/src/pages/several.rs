@@ -172,6 +172,7 @@ fn list_of(form: &Form) -> String {
 /// Shows the list from which the form was sent, with the message. Its button "Undo" leads back to the same list.
 pub(super) fn see_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     let list = list_of(&desk.visit.form);
+    flash.name_animal();
     if let Some(undo) = flash.undo {
         flash.undo = Some(Undo {
             page: list.clone(),

@@ -1,14 +1,25 @@
 //! An age that somebody types for a new animal in place of its day of birth.
 
-use jiff::civil::Date;
+use jiff::{ToSpan, civil::Date};
 use petstore_domain::store_area::{FieldDefinition, FieldSet};
 use petstore_formats::cells::CellReader;
 
-use super::values;
+use super::{parts, values};
 use crate::prelude::*;
 
 /// The name of the input for the age.
 pub(super) const AGE_INPUT: &str = "about";
+
+/// The largest age of an animal, in years. Parrots reach 80 years. Tortoises in human care reach more than 100, and the few
+/// of which more than 150 are known live in parks.
+const MAX_AGE_YEARS: i16 = 150;
+
+/// Whether an animal that was born on this day would be older than any animal of a store.
+pub(super) fn is_too_early(born: Date, today: Date) -> bool {
+    today
+        .checked_sub(MAX_AGE_YEARS.years())
+        .is_ok_and(|earliest| born < earliest)
+}
 
 /// Returns the form of this request with a day of birth in place of an age.
 ///
@@ -25,7 +36,7 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     }
 
     let birth_input = values::input_of(birth_field);
-    let result = read_birth_date(form, birth_field, desk.cell_reader());
+    let result = read_birth_date(desk, birth_field);
     let birth_date = errors.take(AGE_INPUT, result).unwrap_or_default();
 
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
@@ -45,15 +56,13 @@ pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
 }
 
 /// Reads the age in a form as a day of birth. Returns the message for people if the form has no valid age.
-fn read_birth_date(
-    form: &Form,
-    birth_field: &FieldDefinition,
-    reader: CellReader<'_>,
-) -> Result<String, &'static str> {
+fn read_birth_date(desk: &Desk<'_>, birth_field: &FieldDefinition) -> Result<String, &'static str> {
+    let form = &desk.visit.form;
     if !form.get(&values::input_of(birth_field)).is_empty() {
         return Err(texts().born_or_age);
     }
-    match birth_date(form.get(AGE_INPUT), reader) {
+    match birth_date(form.get(AGE_INPUT), desk.cell_reader()) {
+        Some(date) if is_too_early(date, parts::today(desk)) => Err(texts().birth_too_early),
         Some(date) => Ok(date.to_string()),
         None => Err(texts().age_invalid),
     }

@@ -1,13 +1,14 @@
 //! Reads what people type as the values of fields, as a change of an animal.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
     FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, RequestedValue,
 };
 use petstore_formats::cells::{CellProblem, CellReader};
 
 use super::{
-    cells,
+    cells, parts,
+    typed_age::is_too_early,
     values::{as_input_text, input_of, label_of, value_markup},
 };
 use crate::prelude::*;
@@ -27,6 +28,8 @@ pub(super) struct ValueReader<'r> {
     pub(super) fields: &'r FieldSet,
     pub(super) cells: CellReader<'r>,
     pub(super) now: Timestamp,
+    /// The day on which people type the values.
+    today: Date,
 }
 
 impl<'r> ValueReader<'r> {
@@ -36,6 +39,7 @@ impl<'r> ValueReader<'r> {
             fields,
             cells: desk.cell_reader(),
             now: desk.visit.now,
+            today: parts::today(desk),
         }
     }
 
@@ -172,6 +176,18 @@ impl<'r> ValueReader<'r> {
         let change = field.parse_cell(&text);
         if !self.is_valid(field, &change) {
             return Err(invalid_message(field, &text));
+        }
+        if field.is_birth()
+            && text
+                .parse()
+                .is_ok_and(|born| is_too_early(born, self.today))
+        {
+            return Err([
+                &*label_of(field),
+                window_texts().colon,
+                texts().birth_too_early,
+            ]
+            .concat());
         }
         Ok(Some(change))
     }

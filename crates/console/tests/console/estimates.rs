@@ -132,3 +132,41 @@ async fn the_mark_is_as_public_as_the_day_of_birth_and_no_filter_or_input_of_a_n
     let edit = clerk.get("/animals/1/edit").await.expect(200);
     assert!(edit.text.contains(">Date of birth estimated<"), "{edit:?}");
 }
+
+#[tokio::test]
+async fn an_age_that_no_animal_reaches_is_refused_wherever_people_type_it() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let message = "at most 150 years";
+    for (name, typed) in [
+        ("about", "200"),
+        ("about", "151 years"),
+        ("field.born", "1850-01-01"),
+        ("field.born", "200 years"),
+    ] {
+        let form = [("name", "Luna"), ("field.species", "Cat"), (name, typed)];
+        let page = clerk.post("/add", &form).await.expect(422);
+        let error = page.between(&format!("id=\"{name}-error\">"), "</p>");
+        assert!(error.contains(message), "{typed}: {error}");
+    }
+    // A tortoise.
+    add_with_age(&mut clerk, "150").await;
+    let path = "/animals/1/edit";
+    let edit = clerk.get(path).await.expect(200);
+    let age = [("field.born", "1826-12-01")];
+    let page = clerk.submit((&edit, path), path, &age).await.expect(422);
+    assert!(page.text.contains(message), "{page:?}");
+    let lines = "Name\tSpecies\tBorn\nAda\tCat\t200 years";
+    let page = clerk.post("/add/preview", &[("lines", lines)]).await;
+    assert!(page.text.contains(message), "{page:?}");
+    // A former value that is older stays while nobody changes it.
+    shop.database()
+        .execute(
+            "UPDATE pets SET fields = replace(fields, '1876-', '1776-')",
+            [],
+        )
+        .unwrap();
+    let edit = clerk.get(path).await.expect(200);
+    let name = [("name", "Methuselah")];
+    clerk.submit((&edit, path), path, &name).await.expect(303);
+}

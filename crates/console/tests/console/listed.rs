@@ -185,6 +185,21 @@ async fn the_list_marks_them_and_is_filtered_by_a_chip() {
     let form = [("do", "list"), ("pet", "2:1"), ("listed", "false")];
     let next = clerk.post("/animals/selected", &form).await;
     assert_eq!(next.next(), "/animals?listed=false");
+    // The message names the animal, because the list does not show it any more.
+    let page = clerk.get(next.next()).await.expect(200);
+    assert!(
+        page.text
+            .contains("<a href=\"/animals/2\"><bdi>Luna</bdi></a>: Saved."),
+        "{page:?}"
+    );
+    let path = "/animals/undo";
+    let page = clerk.submit((&page, path), path, &[]).await.expect(303);
+    let page = clerk.get(page.next()).await.expect(200);
+    assert!(
+        page.text
+            .contains("<a href=\"/animals/2\"><bdi>Luna</bdi></a>: "),
+        "{page:?}"
+    );
     // What is none is no filter.
     let page = clerk.get("/animals?listed=perhaps").await.expect(200);
     assert!(page.between("<tbody>", "</tbody>").contains("Rex"));

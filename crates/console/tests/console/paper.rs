@@ -89,6 +89,47 @@ async fn a_card_for_the_kennel_has_its_story_and_a_code_of_its_public_page_and_n
 }
 
 #[tokio::test]
+async fn a_card_for_the_kennel_has_the_values_of_a_shelter_that_the_animal_has() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let shelter = [("store.kind", "shelter")];
+    manager.post("/settings/store", &shelter).await.expect(303);
+    manager
+        .post("/settings/shelter-fields", &[])
+        .await
+        .expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(!card(&page).contains("<dl>"), "{page:?}");
+    let edit = clerk.get("/animals/1/edit").await.expect(200);
+    let typed = [
+        ("field.good_with_children", "true"),
+        ("field.good_with_cats", "false"),
+        ("field.neutered", "true"),
+        ("field.intake", "2026-11-17"),
+        ("field.intake_kind", "Found"),
+        ("field.place", "K <2>"),
+    ];
+    let path = "/animals/1/edit";
+    clerk.submit((&edit, path), path, &typed).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    let values = card(&page).split("<dl>").nth(1).unwrap();
+    for value in [
+        "<dt>Good with children</dt><dd>Yes</dd>",
+        "<dt>Good with cats</dt><dd>No</dd>",
+        "<dt>Neutered</dt><dd>Yes</dd>",
+        "<dt>Kennel or pen</dt><dd><bdi>K &lt;2&gt;</bdi></dd>",
+        "17\u{a0}November\u{a0}2026",
+    ] {
+        assert!(values.contains(value), "{value}: {values}");
+    }
+    // A value that the animal does not have, and how it came, which is private.
+    for absent in ["Good with dogs", "House-trained", "Found"] {
+        assert!(!values.contains(absent), "{absent}: {values}");
+    }
+}
+
+#[tokio::test]
 async fn a_private_story_is_not_on_the_card_for_the_kennel() {
     let shop = in_window().await;
     let mut clerk = luna(&shop).await;
@@ -325,4 +366,62 @@ async fn a_shop_prints_a_sales_contract_and_an_unknown_word_in_braces_is_named()
         .expect(422);
     let message = refused.between("id=\"store.contract-error\">", "</p>");
     assert!(message.contains("at most 4,000 characters"), "{message}");
+}
+
+#[tokio::test]
+async fn a_contract_has_the_microchip_the_fee_the_adopter_and_the_day_or_lines_for_them() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let path = "/animals/1/edit";
+    let edit = clerk.get(path).await.expect(200);
+    let chip = [("field.microchip", "276098106123456")];
+    clerk.submit((&edit, path), path, &chip).await.expect(303);
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let path = "/settings/store";
+    let seen = manager.get(path).await;
+    let text = "Chip {microchip}; fee {fee}; to {adopter}; on {date}.";
+    manager
+        .submit((&seen, path), path, &[("store.contract", text)])
+        .await
+        .expect(303);
+    let hint = manager.get(path).await;
+    let hint = hint.between("id=\"store.contract-hint\">", "</div>");
+    for placeholder in ["{microchip}", "{fee}", "{adopter}", "{date}"] {
+        assert!(hint.contains(placeholder), "{placeholder}: {hint}");
+    }
+
+    let reservation = [("do", "reserve"), ("until", "2026-12-24")];
+    clerk
+        .post("/animals/1/order", &reservation)
+        .await
+        .expect(303);
+    let line = "_".repeat(30);
+    let page = clerk.get("/orders/1").await.expect(200);
+    let contract = page.between("<section class=\"print contract\">", "</section>");
+    let empty =
+        format!("Chip 276098106123456; fee {line}; to {line}; on 1\u{a0}December\u{a0}2026.");
+    assert!(contract.contains(&empty), "{empty}: {contract}");
+
+    for (contact, name) in [
+        ("Ann <Lee>, 030 12", "Ann &lt;Lee&gt;"),
+        ("Lee, Ann, ann@example.org", "Lee, Ann"),
+        ("Ann Lee (030) 12", "Ann Lee"),
+        ("030 12", &*line),
+    ] {
+        let page = clerk.get("/orders/1").await;
+        let values = [("contact", contact), ("price", "95")];
+        clerk
+            .submit((&page, "/orders/1/change"), "/orders/1/change", &values)
+            .await
+            .expect(303);
+        let page = clerk.get("/orders/1").await.expect(200);
+        let contract = page.between("<section class=\"print contract\">", "</section>");
+        let filled = format!("fee €95.00; to {name}; on");
+        assert!(contract.contains(&filled), "{filled}: {contract}");
+    }
+    // Who may not see the customer does not print the name either.
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    let page = viewer.get("/orders/1").await.expect(200);
+    let contract = page.between("<section class=\"print contract\">", "</section>");
+    assert!(contract.contains(&format!("to {line};")), "{contract}");
 }

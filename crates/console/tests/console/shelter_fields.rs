@@ -154,3 +154,53 @@ async fn a_list_without_places_has_no_column_for_them() {
     // An order that the store cannot have.
     assert_eq!(names(&mut manager, "/animals?sort=place").await, ["Rex"]);
 }
+
+#[tokio::test]
+async fn the_order_by_place_compares_the_numbers_in_places_as_numbers() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    become_a(&mut manager, "shelter").await;
+    for place in [
+        "K10",
+        "K2",
+        "Yard",
+        "k1",
+        "House 2, room 11",
+        "House 2, room 9",
+        "K 99999999999999999999999999",
+        "7",
+        "K010",
+    ] {
+        add(&mut manager, place, &[("field.place", place)]).await;
+    }
+    assert_eq!(
+        names(&mut manager, "/animals?sort=place").await,
+        [
+            "7",
+            "House 2, room 9",
+            "House 2, room 11",
+            "k1",
+            "K2",
+            "K010",
+            "K10",
+            "K 99999999999999999999999999",
+            "Yard"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_list_is_filtered_by_a_place() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    become_a(&mut manager, "shelter").await;
+    for place in ["K1", "K10", "k1"] {
+        add(&mut manager, place, &[("field.place", place)]).await;
+    }
+    let page = manager.get("/animals").await.expect(200);
+    assert!(page.text.contains("name=\"field.place\""), "{page:?}");
+    let path = "/animals?field.place=K1";
+    assert_eq!(names(&mut manager, path).await, ["k1", "K1"]);
+    let page = manager.get(path).await.expect(200);
+    assert!(page.text.contains("Kennel or pen: K1"), "{page:?}");
+}

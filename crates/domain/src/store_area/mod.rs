@@ -70,7 +70,7 @@ pub use choices::Choices;
 pub use command::{Command, NoteEdit, PhotoPatch, Subject};
 pub use compact_key::{compact_key, is_shortened_number};
 pub use contact_url::ContactUrl;
-pub use contract_text::{ContractText, unknown_placeholder};
+pub use contract_text::{ContractText, Placeholder, unknown_placeholder};
 pub use date_range::DateRange;
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};

@@ -1,17 +1,31 @@
 //! The text of a contract.
 
-use petstore_domain::store_area::{ContractText, unknown_placeholder};
+use petstore_domain::store_area::{ContractText, Placeholder, unknown_placeholder};
+
+/// A value for each placeholder. That of the animal looks like a placeholder.
+fn value_of(placeholder: Placeholder) -> String {
+    match placeholder {
+        Placeholder::Animal => "{store}",
+        Placeholder::Store => "Paws",
+        Placeholder::Microchip => "276",
+        Placeholder::Fee => "€95",
+        Placeholder::Adopter => "Ann",
+        Placeholder::Date => "today",
+    }
+    .to_owned()
+}
+
+fn fill(text: &str) -> String {
+    ContractText::new(text.to_owned()).unwrap().fill(value_of)
+}
 
 #[test]
-fn names_take_the_place_of_the_placeholders_and_are_not_read_again() {
+fn values_take_the_place_of_the_placeholders_and_are_not_read_again() {
     let text = "{store} gives {animal} away.\n\n{animal}{store}";
-    let contract = ContractText::new(text.to_owned()).unwrap();
-    assert_eq!(
-        contract.with_names("{store}", "Paws"),
-        "Paws gives {store} away.\n\n{store}Paws"
-    );
-    let plain = ContractText::new("No names".to_owned()).unwrap();
-    assert_eq!(plain.with_names("Luna", "Paws"), "No names");
+    assert_eq!(fill(text), "Paws gives {store} away.\n\n{store}Paws");
+    let text = "{microchip}, {fee}, {adopter}, {date}.";
+    assert_eq!(fill(text), "276, €95, Ann, today.");
+    assert_eq!(fill("No names"), "No names");
 }
 
 #[test]
@@ -21,7 +35,8 @@ fn each_other_brace_is_refused_and_named() {
         ("a {animal} and a {", "{"),
         ("a } b {animal}", "}"),
         ("{ animal }", "{ animal }"),
-        ("{ani{store}mal}", "{animal}"),
+        ("{ani{store}mal}", "{ani{store}"),
+        ("{st{animal}ore}", "{st{animal}"),
     ] {
         assert_eq!(
             unknown_placeholder(text).as_deref(),
@@ -30,5 +45,5 @@ fn each_other_brace_is_refused_and_named() {
         );
         assert_eq!(ContractText::new(text.to_owned()), None, "{text}");
     }
-    assert_eq!(unknown_placeholder("{animal} {store}"), None);
+    assert_eq!(unknown_placeholder("{animal} {store} {date}"), None);
 }

@@ -183,7 +183,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contract_address: "Anschrift",
     unknown_placeholder: |name| {
         format!(
-            "Im Vertrag sind {{animal}} und {{store}} möglich, aber nicht {name}. Korrigieren Sie das oder entfernen Sie die Klammern."
+            "Im Vertrag sind {{animal}}, {{store}}, {{microchip}}, {{fee}}, {{adopter}} und {{date}} möglich, aber nicht {name}. Korrigieren Sie das oder entfernen Sie die Klammern."
         )
     },
     shown_here: "Auf dieser Seite:",
@@ -315,6 +315,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "w wo woche wochen",
     ],
     age_invalid: "Geben Sie das Alter in Jahren ein, z.\u{a0}B. 2, oder mit Einheit, z.\u{a0}B. 8 Monate oder 10 Wochen.",
+    birth_too_early: "Das ist mehr als 150 Jahre her. Geben Sie ein Alter von höchstens 150 Jahren oder ein späteres Geburtsdatum ein.",
     born_or_age: "Geben Sie entweder das Geburtsdatum oder das Alter ein und lassen Sie das andere leer.",
 
     // The texts about fields and their values.
@@ -1347,7 +1348,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Vertrag",
-        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. {animal} wird zum Namen des Tiers, {store} zum Namen des Betriebs. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tiers, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tiers, für {fee} der Preis des Vorgangs, für {adopter} der Name aus dem Kontakt des Vorgangs, für {date} der Tag des Verkaufs, sonst der heutige. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
         "Der Vertrag darf höchstens 4.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_email: [

@@ -183,7 +183,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contract_address: "Address",
     unknown_placeholder: |name| {
         format!(
-            "The contract can have {{animal}} and {{store}}, but not {name}. Correct it, or remove the braces."
+            "The contract can have {{animal}}, {{store}}, {{microchip}}, {{fee}}, {{adopter}} and {{date}}, but not {name}. Correct it, or remove the braces."
         )
     },
     shown_here: "On this page:",
@@ -304,6 +304,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "w wk wks week weeks",
     ],
     age_invalid: "Enter the age in years, such as 2, or with its unit, such as 8 months or 10 weeks.",
+    birth_too_early: "This is more than 150 years ago. Enter an age of at most 150 years, or a later date of birth.",
     born_or_age: "Enter the date of birth or the age, not both.",
 
     // The texts about fields and their values.
@@ -1315,7 +1316,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contract",
-        "Printed with the order, above the lines for signatures. It does not appear on the website. {animal} becomes the name of the animal, and {store} the name of the store. Empty lines make paragraphs; at most 4,000 characters.",
+        "Printed with the order, above the lines for signatures. It does not appear on the website. These become values: {animal} the name of the animal, {store} the name of the store, {microchip} the number of its microchip, {fee} the price of the order, {adopter} the name of the customer of the order, {date} the day of the sale or else today. A missing value becomes a line to write on. Empty lines make paragraphs; at most 4,000 characters.",
         "The contract must have at most 4,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [

@@ -182,7 +182,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contract_address: "Dirección",
     unknown_placeholder: |name| {
         format!(
-            "El contrato puede contener {{animal}} y {{store}}, pero no {name}. Corríjalo o quite las llaves."
+            "El contrato puede contener {{animal}}, {{store}}, {{microchip}}, {{fee}}, {{adopter}} y {{date}}, pero no {name}. Corríjalo o quite las llaves."
         )
     },
     shown_here: "En esta página:",
@@ -307,6 +307,7 @@ pub(crate) static TEXTS: Texts = Texts {
     about_hint: "Por ejemplo, 2 años u 8 meses; un número solo cuenta como años.",
     ages_typed: ["a año años", "m mes meses", "s sem semana semanas"],
     age_invalid: "Escriba la edad en años, como 2, o bien 8 meses o 10 semanas.",
+    birth_too_early: "Hace más de 150 años de eso. Escriba una edad de 150 años como máximo o una fecha de nacimiento posterior.",
     born_or_age: "Escriba la fecha de nacimiento o la edad, y deje la otra vacía.",
 
     // The texts about fields and their values.
@@ -1370,7 +1371,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contrato",
-        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. {animal} se sustituye por el nombre del animal y {store} por el nombre del centro. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de su microchip, {fee} por el precio del trámite, {adopter} por el nombre del cliente del trámite y {date} por el día de la venta o, si no, el de hoy. Un valor que falta se convierte en una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
         "El contrato debe tener 4000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_email: [

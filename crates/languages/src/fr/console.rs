@@ -185,7 +185,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contract_address: "Adresse",
     unknown_placeholder: |name| {
         format!(
-            "Le contrat peut contenir {{animal}} et {{store}}, mais pas {name}. Corrigez-le, ou retirez les accolades."
+            "Le contrat peut contenir {{animal}}, {{store}}, {{microchip}}, {{fee}}, {{adopter}} et {{date}}, mais pas {name}. Corrigez-le, ou retirez les accolades."
         )
     },
     shown_here: "Sur cette page\u{a0}:",
@@ -308,6 +308,7 @@ pub(crate) static TEXTS: Texts = Texts {
     about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre seul compte en années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
+    birth_too_early: "Cela fait plus de 150 ans. Saisissez un âge de 150 ans au plus, ou une date de naissance plus récente.",
     born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
 
     // The texts about fields and their values.
@@ -1383,7 +1384,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contrat",
-        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. {animal} devient le nom de l’animal et {store} le nom de l’établissement. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de sa puce, {fee} par le prix du dossier, {adopter} par le nom du client du dossier, {date} par le jour de la vente ou sinon la date du jour. Une valeur qui manque devient une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
         "Le contrat doit avoir 4\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
