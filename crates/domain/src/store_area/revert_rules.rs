@@ -172,19 +172,14 @@ fn revert_values(
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let PetChange { before, after } = change;
+    // All members by name, so that the compiler asks for a new one.
     let mut patch = PetPatch {
+        name: changed_value(&before.name, &after.name),
+        category_id: changed_value(&before.category_id, &after.category_id),
+        status: None,
+        is_listed: changed_value(&before.is_listed, &after.is_listed),
         fields: reversal.fields.clone(),
-        ..PetPatch::default()
     };
-    if before.name != after.name {
-        patch.name = Some(before.name.clone());
-    }
-    if before.category_id != after.category_id {
-        patch.category_id = Some(before.category_id);
-    }
-    if before.is_listed != after.is_listed {
-        patch.is_listed = Some(before.is_listed);
-    }
     // The order may have given the animal this status already.
     let present_status = steps.present.pet.as_ref().map(|pet| pet.status);
     if present_status != Some(before.status) {
@@ -196,6 +191,14 @@ fn revert_values(
     }
     let now = steps.now;
     steps.take(|present| patch_pet(&patch, &Preconditions::PRESENT, present, now))
+}
+
+/// Returns the value from before the act if the act changed it.
+fn changed_value<T: Clone + PartialEq>(before: &T, after: &T) -> Option<T> {
+    if before == after {
+        return None;
+    }
+    Some(before.clone())
 }
 
 /// Gives an order its status and its values from before the act. The customer's contact stays, because the journal does

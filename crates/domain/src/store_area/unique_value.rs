@@ -16,7 +16,7 @@ use crate::{PetId, text::hex_digits};
 pub struct UniqueKey {
     /// The name of the field.
     pub field: String,
-    /// The value, as [`FieldKind::key`] compares it, or its hash if that is long.
+    /// The value, as [`super::FieldKind::key`] compares it, or its hash if that is long.
     pub text: String,
 }
 

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::ObjectStore;
 use petstore_photos::{self as photos, Bucket, Folder, error_with_kind};
 use petstore_system::owner::{FileOwner, make_file, make_folder};
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -89,6 +89,11 @@ impl BackupStorage {
     /// Waits for `work` on this thread.
     pub(super) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
+    }
+
+    /// Returns the object of the bucket with this name.
+    fn object<'s>(&'s self, bucket: &'s Bucket, name: &str) -> Object<'s> {
+        Object::new(&self.runtime, bucket, name)
     }
 
     /// Returns the path of an unfinished file that ends with `suffix`.
@@ -210,7 +215,7 @@ impl BackupStorage {
                 }
                 result
             }
-            Location::Bucket(bucket) => self.write_object(&Object::new(bucket, name), fill),
+            Location::Bucket(bucket) => self.object(bucket, name).write(fill),
         }
     }
 
@@ -243,8 +248,8 @@ impl BackupStorage {
                 Ok(())
             }
             Location::Bucket(bucket) => {
-                let object = Object::new(bucket, name);
-                self.read_object(&object, |bytes| output.write_all(bytes))
+                let object = self.object(bucket, name);
+                object.read(|bytes| output.write_all(bytes))
             }
         }
     }
@@ -254,9 +259,8 @@ impl BackupStorage {
         match &self.location {
             Location::Folder(folder) => fs::remove_file(folder.join(name)),
             Location::Bucket(bucket) => {
-                let object = Object::new(bucket, name);
-                let result = self.block_on(object.client.delete(&object.path));
-                result.map_err(error_with_kind)
+                let object = self.object(bucket, name);
+                object.delete().map_err(error_with_kind)
             }
         }
     }

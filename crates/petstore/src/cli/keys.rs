@@ -5,14 +5,14 @@ mod output;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use petstore_domain::{
     Actor, ApiKey, Clock, Deployment, KeyId, NewKey, RateLimit, Scope, SystemClock, WriteContext,
 };
 use petstore_store::{OpenMode, Store};
 
-use self::output::{print_list, print_new_key};
+use self::output::{Format, print_list, print_new_key};
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
     values,
@@ -85,12 +85,6 @@ pub(super) struct List {
 
     #[command(flatten)]
     database: DatabaseArgs,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 /// Revoke an API key: a running service rejects it within seconds

@@ -157,7 +157,7 @@ fn no_habit_that_makes_code_hard_to_follow_becomes_more_frequent() {
         }
         assert!(
             places.len() <= habit.max_places,
-            "{}.\n{} places, and at most {} are allowed:\n{}",
+            "{}.\n{} places, and at most {} are allowed. Write those of your change otherwise:\n{}",
             habit.advice,
             places.len(),
             habit.max_places,

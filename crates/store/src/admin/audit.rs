@@ -226,6 +226,8 @@ fn read_text<R: Columns, T: for<'r> From<&'r str>>(
 
 #[cfg(test)]
 mod tests {
+    use petstore_domain::{NewPet, PetId, PetName, PetStatus, store_area::StorePet};
+
     use super::*;
 
     #[test]
@@ -240,6 +242,26 @@ mod tests {
             r#"{"id":1,"note":"{\"price\":\"1\"}","version":1,"price":null,"contact":null}"#;
         assert_eq!(complete(older), shown);
         assert_eq!(complete(shown), shown);
+    }
+
+    #[test]
+    fn an_animal_as_it_is_logged_today_lacks_no_member() {
+        let new_pet = NewPet {
+            name: PetName::new("Luna".to_owned()).unwrap(),
+            category_id: 1,
+            status: PetStatus::Available,
+            is_listed: false,
+        };
+        let mut pet = StorePet::new(PetId::new(1).unwrap(), new_pet, Timestamp::UNIX_EPOCH);
+        for is_listed in [true, false] {
+            pet.is_listed = is_listed;
+            let mut representation = Vec::new();
+            json::write_store_pet(&mut representation, &pet);
+            let logged = String::from_utf8(representation).unwrap();
+            let mut completed = logged.clone();
+            json::complete_store_pet(&mut completed);
+            assert_eq!(completed, logged, "it recognizes the last member");
+        }
     }
 
     #[test]

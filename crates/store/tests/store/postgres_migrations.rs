@@ -190,10 +190,10 @@ const UNIQUE_TEXTS: &str = include_str!("../../../store-postgres/migrations/0024
 const UNIQUE_VALUES_BEFORE: &str = "DROP VIEW shared_values; DELETE FROM unique_values; DROP INDEX unique_twins;
     ALTER TABLE unique_values DROP COLUMN twin; ALTER TABLE unique_values ADD PRIMARY KEY (field, key)";
 
-/// Takes back the steps that let animals be off the website and have notes, and the store a contract.
+/// Takes back the steps that let animals be off the website and have notes, the store a contract, and photos be lost.
 const WITHOUT_NEWEST_STEPS: &str =
     "ALTER TABLE pets DROP COLUMN listed; ALTER TABLE withdrawn_pets DROP COLUMN listed;
-    DROP TABLE notes; DROP SEQUENCE notes_ids; ALTER TABLE profile DROP COLUMN contract";
+    DROP TABLE notes, lost_photos; DROP SEQUENCE notes_ids; ALTER TABLE profile DROP COLUMN contract";
 
 #[tokio::test]
 async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {

@@ -298,7 +298,9 @@ async fn the_file_has_durable_settings_and_our_application_id() {
             .unwrap()
     };
     assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
-    assert_eq!(pragma("user_version"), "Integer(42)");
+    let migrations = concat!(env!("CARGO_MANIFEST_DIR"), "/../store-sqlite/migrations");
+    let step_count = std::fs::read_dir(migrations).unwrap().count();
+    assert_eq!(pragma("user_version"), format!("Integer({step_count})"));
     assert_eq!(pragma("application_id"), "Integer(1885697139)");
     assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
 }

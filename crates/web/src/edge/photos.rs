@@ -26,12 +26,12 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 /// The caching of a file that stands for another one until the other one is made.
 const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// Returns who may see the photo with a file of this name. Fails if the name is of no file, or if no animal has or had
-/// the photo.
+/// Returns who may see the photo with a file of this name. Everybody may see a photo of which no animal is known: nobody
+/// can guess its name. Fails if the name is of no file.
 pub async fn audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, ApiError> {
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
     let audience = store.photo_audience(file.id).await?;
-    audience.ok_or_else(ApiError::no_such_path)
+    Ok(audience.unwrap_or(PhotoAudience::Everybody))
 }
 
 /// Fails for a photo that strangers may not see as for a file that does not exist.

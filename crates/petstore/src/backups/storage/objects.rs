@@ -6,54 +6,52 @@ use crc32fast::Hasher;
 use futures_util::TryStreamExt;
 use object_store::{ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as ObjectPath};
 use petstore_photos::Bucket;
-
-use super::BackupStorage;
+use tokio::runtime::Runtime;
 
 /// The length of a part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts: 80 GiB.
 const PART_BYTES: usize = 8 << 20;
 
 /// An object of a bucket, and the client that reads and writes it.
 pub(super) struct Object<'b> {
-    pub(super) client: &'b AmazonS3,
-    pub(super) path: ObjectPath,
+    runtime: &'b Runtime,
+    client: &'b AmazonS3,
+    path: ObjectPath,
 }
 
 impl<'b> Object<'b> {
-    pub(super) fn new(bucket: &'b Bucket, name: &str) -> Self {
+    pub(super) fn new(runtime: &'b Runtime, bucket: &'b Bucket, name: &str) -> Self {
         Self {
+            runtime,
             client: bucket.client(),
             path: bucket.prefix().clone().join(name),
         }
     }
-}
 
-impl BackupStorage {
     /// Uploads an object in parts, then reads it again: a bucket can acknowledge what it does not keep, or keep
     /// other bytes. Returns its length.
-    pub(super) fn write_object(
+    pub(super) fn write(
         &self,
-        object: &Object<'_>,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let Object { client, path } = object;
-        let upload = self.block_on(client.put_multipart(path))?;
+        let path = &self.path;
+        let upload = self.runtime.block_on(self.client.put_multipart(path))?;
         let mut writer = ObjectWriter {
-            storage: self,
+            runtime: self.runtime,
             upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
             sum: ContentSum::default(),
         };
         if let Err(error) = fill(&mut writer) {
-            let _ = self.block_on(writer.upload.abort());
+            let _ = self.runtime.block_on(writer.upload.abort());
             return Err(error);
         }
-        self.block_on(writer.upload.finish())?;
+        self.runtime.block_on(writer.upload.finish())?;
 
-        let stored_sum = self.read_sum(object)?;
+        let stored_sum = self.read_sum()?;
         let length = writer.sum.length;
         if stored_sum == writer.sum {
             return Ok(length);
         }
-        let _ = self.block_on(client.delete(path));
+        let _ = self.delete();
         let stored_length = stored_sum.length;
         let message = if stored_length == length {
             format!("the bucket has changed bytes of {path}")
@@ -64,9 +62,9 @@ impl BackupStorage {
     }
 
     /// Reads an object to its end, and returns its length and its checksum.
-    fn read_sum(&self, object: &Object<'_>) -> io::Result<ContentSum> {
+    fn read_sum(&self) -> io::Result<ContentSum> {
         let mut sum = ContentSum::default();
-        self.read_object(object, |bytes| {
+        self.read(|bytes| {
             sum.add(bytes);
             Ok(())
         })?;
@@ -74,17 +72,18 @@ impl BackupStorage {
     }
 
     /// Calls `visit` with each piece of an object, from its first byte to its last.
-    pub(super) fn read_object(
-        &self,
-        object: &Object<'_>,
-        mut visit: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let response = self.block_on(object.client.get(&object.path))?;
+    pub(super) fn read(&self, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let response = self.runtime.block_on(self.client.get(&self.path))?;
         let mut pieces = response.into_stream();
-        while let Some(piece) = self.block_on(pieces.try_next())? {
+        while let Some(piece) = self.runtime.block_on(pieces.try_next())? {
             visit(&piece)?;
         }
         Ok(())
+    }
+
+    /// Deletes the object.
+    pub(super) fn delete(&self) -> object_store::Result<()> {
+        self.runtime.block_on(self.client.delete(&self.path))
     }
 }
 
@@ -111,15 +110,15 @@ impl PartialEq for ContentSum {
 }
 
 /// Uploads an object in parts, and sums what it uploads.
-struct ObjectWriter<'p> {
-    storage: &'p BackupStorage,
+struct ObjectWriter<'r> {
+    runtime: &'r Runtime,
     upload: WriteMultipart,
     sum: ContentSum,
 }
 
 impl Write for ObjectWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.storage.block_on(async {
+        self.runtime.block_on(async {
             self.upload.wait_for_capacity(1).await?;
             self.upload.write(bytes);
             self.sum.add(bytes);

@@ -1,11 +1,18 @@
 //! What the commands of `petstore keys` print: a new key, and the list of all keys.
 
 use anyhow::Context;
+use clap::ValueEnum;
 use petstore_domain::{ApiKey, KeyRecord};
 use serde_json::{Value, json};
 
-use super::Format;
 use crate::cli::{args::DatabaseArgs, output};
+
+/// The format of a list of keys.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Format {
+    Table,
+    Json,
+}
 
 /// Prints the key to standard output, and a message about it to standard error.
 pub(super) fn print_new_key(

@@ -38,23 +38,17 @@ impl Store {
         self.tend().await;
     }
 
-    /// Writes the files of a photo that no animal has.
-    pub(super) async fn add_orphan(&self) {
+    /// Writes the files of a photo that no animal has, and returns the URL of one.
+    pub(super) async fn orphan(&self) -> String {
         let place = self.server.app.photos.storage().unwrap();
         place
-            .write(ORPHAN, [1, 2, 3, 4].map(|byte| vec![byte].into()))
+            .write(PhotoId(7), [1, 2, 3, 4].map(|byte| vec![byte].into()))
             .await
             .unwrap();
-    }
-
-    /// Whether the files of the orphan are there.
-    pub(super) async fn has_orphan(&self) -> bool {
-        self.server.app.photos.has_large_file(ORPHAN).await.unwrap()
+        format!("/photos/{}-small.jpg", PhotoId(7))
     }
 }
 
-/// A photo that no animal has.
-const ORPHAN: PhotoId = PhotoId(7);
 pub(super) const DAY: Duration = Duration::from_hours(24);
 const SECOND: Duration = Duration::from_secs(1);
 const NEARLY_A_DAY: Duration = Duration::from_secs(24 * 60 * 60 - 1);
@@ -116,15 +110,12 @@ async fn every_other_path_below_photos_is_not_found() {
 #[tokio::test]
 async fn files_that_no_photo_has_stay_for_a_day() {
     let (store, _, paths) = with_photos(&["a"]).await;
-    store.add_orphan().await;
-    let url = store.urls(&paths[0]).await.remove(0);
+    let (orphan, url) = (store.orphan().await, store.urls(&paths[0]).await.remove(0));
     store.tend().await;
     store.tend_after(NEARLY_A_DAY).await;
-    assert!(store.has_orphan().await);
-    let path = format!("/photos/{ORPHAN}-small.jpg");
-    assert_eq!(store.status(&path).await, 404, "no animal has had it");
+    assert_eq!(store.status(&orphan).await, 200);
     store.tend_after(SECOND).await;
-    assert!(!store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 404);
     assert_eq!(store.status(&url).await, 200);
     // It is noted once only, and forgotten with its files.
     store.tend().await;
@@ -135,7 +126,7 @@ async fn files_that_no_photo_has_stay_for_a_day() {
 #[tokio::test]
 async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     let (store, ..) = with_photos(&["a"]).await;
-    store.add_orphan().await;
+    let orphan = store.orphan().await;
     let owners = store.server.photos.path().join("owners");
     let other = owners.join("0123".repeat(8));
     store.tend().await;
@@ -145,7 +136,7 @@ async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     store.tend().await;
     store.tend_after(DAY).await;
     store.tend_after(DAY).await;
-    assert!(store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 200);
     assert!(
         store
             .server
@@ -157,7 +148,7 @@ async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     std::fs::remove_file(other).unwrap();
     store.tend().await;
     store.tend_after(DAY).await;
-    assert!(!store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 404);
 }
 
 #[tokio::test]
@@ -234,7 +225,7 @@ async fn the_photos_of_a_withdrawn_animal_keep_their_files() {
 #[tokio::test]
 async fn no_file_is_deleted_because_the_clock_jumps() {
     let (store, ..) = with_photos(&["a"]).await;
-    store.add_orphan().await;
+    let orphan = store.orphan().await;
     store.tend().await;
     let now = store.server.clock.now();
     store
@@ -242,7 +233,7 @@ async fn no_file_is_deleted_because_the_clock_jumps() {
         .clock
         .set(now + SignedDuration::from_hours(31 * 24));
     store.tend().await;
-    assert!(store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 200);
 }
 
 #[tokio::test]

@@ -60,12 +60,11 @@ async fn files_in_a_bucket_that_no_photo_has_stay_for_a_day() {
     let bucket = FakeBucket::start().await;
     let (store, id) = with_bucket(&bucket, LONG).await;
     let path = store.new_photo(id).await;
-    let url = store.urls(&path).await.remove(0);
-    store.add_orphan().await;
+    let (url, orphan) = (store.urls(&path).await.remove(0), store.orphan().await);
     store.tend().await;
-    assert!(store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 200);
     store.tend_after(DAY).await;
-    assert!(!store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 404);
     assert_eq!(store.status(&url).await, 200);
     assert_eq!(
         bucket
@@ -83,11 +82,11 @@ async fn no_file_is_deleted_from_a_bucket_that_another_database_uses() {
     let (store, _) = with_bucket(&bucket, LONG).await;
     let (other, _) = with_bucket(&bucket, LONG).await;
     other.tend().await;
-    store.add_orphan().await;
+    let orphan = store.orphan().await;
     store.tend().await;
     store.tend_after(DAY).await;
     store.tend_after(DAY).await;
-    assert!(store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 200);
     let marks: Vec<_> = bucket
         .names()
         .into_iter()
@@ -100,7 +99,7 @@ async fn no_file_is_deleted_from_a_bucket_that_another_database_uses() {
     }
     store.tend().await;
     store.tend_after(DAY).await;
-    assert!(!store.has_orphan().await);
+    assert_eq!(store.status(&orphan).await, 404);
 }
 
 #[tokio::test]
