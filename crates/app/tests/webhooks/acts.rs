@@ -10,7 +10,7 @@ use super::shop::Shop;
 #[tokio::test]
 async fn a_webhook_that_the_service_disables_leaves_one_act_with_the_reason() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
-    shop.disable_by_410(&receiver, &mut dispatcher).await;
+    shop.disable_by_410(id, &receiver, &mut dispatcher).await;
     let all = AuditQuery {
         limit: 100,
         ..AuditQuery::default()

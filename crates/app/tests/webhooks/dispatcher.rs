@@ -316,7 +316,7 @@ async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_
 #[tokio::test]
 async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
     let (shop, receiver, (id, secret), mut dispatcher) = Shop::with_webhook().await;
-    shop.disable_by_410(&receiver, &mut dispatcher).await;
+    shop.disable_by_410(id, &receiver, &mut dispatcher).await;
     let test = shop.send_test(id).await;
     shop.until(&mut dispatcher, || receiver.all().len() == 2)
         .await;

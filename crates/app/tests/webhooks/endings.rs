@@ -58,7 +58,7 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
 #[tokio::test]
 async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
-    shop.disable_by_410(&receiver, &mut dispatcher).await;
+    shop.disable_by_410(id, &receiver, &mut dispatcher).await;
     let disabled = shop.webhook(id).await;
     assert_eq!(disabled.webhook.disabled, Some(DisabledReason::Gone));
     receiver.respond_with(204);
@@ -81,8 +81,7 @@ async fn a_response_with_410_to_a_test_message_disables_too() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     receiver.respond_with(410);
     shop.send_test(id).await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 1)
-        .await;
+    shop.until_disabled(id, &mut dispatcher).await;
     shop.add_pet().await;
     shop.work(&mut dispatcher, 10 * STEP).await;
     let disabled = shop.webhook(id).await.webhook;

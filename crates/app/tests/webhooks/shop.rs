@@ -261,11 +261,27 @@ impl Shop {
     }
 
     /// Lets the receiver of the first message respond with 410, which disables its webhook.
-    pub(super) async fn disable_by_410(&self, receiver: &Receiver, dispatcher: &mut Dispatcher) {
+    pub(super) async fn disable_by_410(
+        &self,
+        id: WebhookId,
+        receiver: &Receiver,
+        dispatcher: &mut Dispatcher,
+    ) {
         receiver.respond_with(410);
         self.add_pet().await;
-        self.until(dispatcher, || receiver.all().len() == 1).await;
-        self.work(dispatcher, 10 * STEP).await;
+        self.until_disabled(id, dispatcher).await;
+        assert_eq!(receiver.all().len(), 1);
+    }
+
+    /// Works until the webhook is disabled. A response that the receiver has sent is not yet one that is recorded.
+    pub(super) async fn until_disabled(&self, id: WebhookId, dispatcher: &mut Dispatcher) {
+        let working = async {
+            while self.webhook(id).await.webhook.disabled.is_none() {
+                self.work(dispatcher, STEP).await;
+            }
+        };
+        let done = timeout(Duration::from_mins(1), working).await;
+        done.unwrap_or_else(|_| panic!("it was not disabled within 60 seconds"));
     }
 
     /// Passes a time in which nothing happens, after everything is saved.
