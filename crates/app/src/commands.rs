@@ -19,11 +19,14 @@ use petstore_store::{
 };
 use tracing::info;
 
-/// The number of commands, or of 512 bytes of their responses, after which a command does a step of the work that
-/// merges changes into the search. So no client can keep the search away.
-const COMMANDS_PER_SEARCH_STEP: usize = 1_024;
+/// The units of work after which a command also merges waiting changes into the search, so that commands cannot come
+/// faster than the search can follow. A command is one unit, and so are each [`RESPONSE_BYTES_PER_UNIT`] of its response.
+const UNITS_PER_SEARCH_STEP: usize = 1_024;
 
-/// The number of changes that wait at most, after a step of that work.
+/// The bytes of a response that count as one unit of work.
+const RESPONSE_BYTES_PER_UNIT: usize = 512;
+
+/// The maximum number of changes that wait to be merged into the search after a step.
 const MAX_UNMERGED_CHANGES: u64 = 2_048;
 
 /// Carries out commands, and counts and logs what they change.
@@ -33,7 +36,7 @@ pub struct Commands {
     pub(super) metrics: ChangeMetrics,
     /// The duration of a reservation without a given end.
     reservation: Duration,
-    /// The number of commands since the last step of the search, and of 512 bytes of their responses.
+    /// The units of work since the last step of the search. The count is not exact, which does no harm.
     unmerged_work: AtomicUsize,
 }
 
@@ -61,8 +64,8 @@ impl Commands {
     ) -> Result<ExecutionOutcome, StoreError> {
         let actor = context.actor.actor;
         let request_id = context.request_id.clone();
-        let earlier_commands = self.unmerged_work.fetch_add(commands.len(), Relaxed);
-        if earlier_commands >= COMMANDS_PER_SEARCH_STEP {
+        let earlier_work = self.unmerged_work.fetch_add(commands.len(), Relaxed);
+        if earlier_work >= UNITS_PER_SEARCH_STEP {
             self.unmerged_work.store(0, Relaxed);
             // The commands do not depend on the search, so they go on after an error.
             let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
@@ -72,7 +75,7 @@ impl Commands {
         if let ExecutionOutcome::Done { changes, response } = &outcome {
             self.metrics.count(changes);
             self.unmerged_work
-                .fetch_add(response.body.len() >> 9, Relaxed);
+                .fetch_add(response.body.len() / RESPONSE_BYTES_PER_UNIT, Relaxed);
             for change in changes {
                 log_change(change, actor, request_id.as_deref());
             }
@@ -81,8 +84,8 @@ impl Commands {
     }
 
     /// Returns the end of a reservation that is made now without a given end. If the clock is behind the time
-    /// that was confirmed last, the reservation counts from that time. Otherwise, it would end when the clock
-    /// is corrected.
+    /// that was confirmed last, the reservation counts from that time: a reservation that counts from a clock that
+    /// is behind would end as soon as the clock is corrected.
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
         let doubt = self.clock.doubt();
         let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));

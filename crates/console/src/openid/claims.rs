@@ -141,7 +141,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Checks that the store can keep the subject and the session. PostgreSQL stores no U+0000.
+    /// Checks the length of the subject, and that neither the subject nor the session has a control character: PostgreSQL
+    /// stores no U+0000, and the log has one line for each entry.
     fn check_texts(&self) -> Result<(), Failure> {
         if let Some(subject) = &self.sub
             && (subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES)

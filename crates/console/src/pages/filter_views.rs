@@ -271,7 +271,7 @@ fn listing_select(filters: &Filters<'_>) -> Markup {
     input.choose(&options)
 }
 
-/// Shows the select for the category, with a hint if the store has more categories than it offers.
+/// Shows the select for the category, with a hint if the store can have more categories than the select.
 fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     let mut options = vec![(String::new(), texts().any_category.to_owned())];
     for category in categories {

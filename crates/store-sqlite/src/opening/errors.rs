@@ -33,7 +33,7 @@ pub(super) fn read_only(path: &Path) -> OpenError {
     }
 }
 
-/// Returns the error for a database about which SQLite reports `error`.
+/// Converts an error that SQLite reports when it opens the database at `path`.
 pub(crate) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {

@@ -104,7 +104,8 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
 /// The fields of a trusted proxy contradict each other, or cannot be parsed.
 struct Unreadable;
 
-/// Returns the client that a trusted proxy names, if it names one.
+/// Returns the client that a trusted proxy names, if it names one. Fails if a field has no valid address, or if the two
+/// fields name different clients.
 fn named_client(
     peer: IpAddr,
     headers: &HeaderMap,
@@ -113,20 +114,23 @@ fn named_client(
     if !proxies.contain(peer) {
         return Ok(None);
     }
-    let standard_address = last_untrusted(
+    let forwarded = last_untrusted(
         headers,
         &header::FORWARDED,
         parse_forwarded_element,
         proxies,
     );
-    let usual_address = last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies);
-    let address = match (standard_address, usual_address) {
+    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies);
+    let address = match (forwarded, x_forwarded_for) {
         (None, None) => return Ok(None),
         (Some(address), None) | (None, Some(address)) => address,
-        (Some(address), Some(same)) if address == same => address,
-        (Some(_), Some(_)) => None,
+        (Some(address), Some(other_address)) if address == other_address => address,
+        (Some(_), Some(_)) => return Err(Unreadable),
     };
-    address.map(Some).ok_or(Unreadable)
+    match address {
+        Some(address) => Ok(Some(address)),
+        None => Err(Unreadable),
+    }
 }
 
 /// Returns the last untrusted address in the field `name`: `None` without the field, and `Some(None)` if

@@ -9,13 +9,15 @@ use crate::writes::unnest_rows;
 
 /// The statements for rows of one table.
 ///
-/// Each has an array for each column, with new values or the values as they were read; an array for the
-/// versions that were read; and for orders, an array that says which of them held their animal. A
-/// statement that does not find all of its rows as they were read divides by zero.
+/// The parameters of each are arrays with an element for each row: one array for each column, beginning with the
+/// identifiers (`$1`); one with the versions that were read; and for orders, one that says which orders held their animal.
+///
+/// Except for `insert`, a statement fails unless it finds all of its rows as they were read: it divides by zero, so that
+/// the transaction ends without another message.
 pub(super) struct Statements {
     pub(super) insert: String,
     pub(super) update: String,
-    /// The statement that moves animals into this table from the other table of animals.
+    /// The statement that moves animals into this table from the other table of animals. Nothing uses it for other tables.
     pub(super) take: String,
     pub(super) delete: String,
     /// The statement for rows that a batch read and does not write, so that they are unchanged at
@@ -104,8 +106,8 @@ fn has_version_read(table: Table) -> String {
     format!("{table}.id = new.id AND {table}.version = version_read")
 }
 
-/// The response to the request that added an animal in the previous release is made from the
-/// animal, so this keeps it before the first change.
+/// The statement that keeps the responses to the requests that added these animals. The previous release makes such a
+/// response from the animal when the request is repeated, so it must be kept before the animal changes.
 pub(super) const KEEP_RESPONSES: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
@@ -114,13 +116,17 @@ pub(super) const KEEP_RESPONSES: &str = "
     WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ANY($1))
     ON CONFLICT (caller, key) DO NOTHING";
 
+/// The statement that writes the contacts of orders.
 pub(super) const SET_CONTACTS: &str = "
     INSERT INTO order_contacts (order_id, contact) SELECT * FROM unnest($1::bigint[], $2::text[])
     ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
+/// The statement that deletes the contacts of orders.
 pub(super) const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_id = ANY($1)";
 
+/// The statement that gives photos to animals.
 pub(super) const ADD_PHOTOS: &str =
     "INSERT INTO photos (pet_id, id) SELECT * FROM unnest($1::bigint[], $2::text[])";
+/// The statement that takes photos from animals, and notes which animal lost each.
 pub(super) const DROP_PHOTOS: &str = "WITH dropped AS (
         DELETE FROM photos USING unnest($1::bigint[], $2::text[]) AS old (pet_id, id)
         WHERE photos.pet_id = old.pet_id AND photos.id = old.id
