@@ -130,8 +130,7 @@ impl Demo {
         super::output::print(&format!(
             "The window:     {window}/\n\
              The console:    {console}/link/{link} (as {manager}, the manager; password: {password})\n\
-             The interface:  http://{address}/v1 (key: {key})\n\
-             To try it:      http://{address}/docs/store\n\
+             The interface:  http://{address}/v1 (key: {key}; try it at http://{address}/docs/store)\n\
              To stop:        press Ctrl-C, and then the store is gone\n"
         ))
     }
