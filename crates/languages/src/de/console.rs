@@ -762,7 +762,12 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Several animals at once.
     change_verb: "Ändern",
-    move_animals: |count, category| format!("{} in die Kategorie „{category}“ verschieben?", animals(count)),
+    move_animals: |count, category| {
+        format!(
+            "{} in die Kategorie „{category}“ verschieben?",
+            animals(count)
+        )
+    },
     change_animals: |count, label, value| {
         let dative = if count == 1 { "" } else { "n" };
         format!(

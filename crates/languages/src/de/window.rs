@@ -61,7 +61,11 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "Nein",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {species}"));
-        format!("Foto {number} von {}{}", called(name), species.unwrap_or_default())
+        format!(
+            "Foto {number} von {}{}",
+            called(name),
+            species.unwrap_or_default()
+        )
     },
 
     // The texts of the pages.

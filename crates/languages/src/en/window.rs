@@ -60,7 +60,11 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));
-        format!("Photo {number} of {}{}", called(name), species.unwrap_or_default())
+        format!(
+            "Photo {number} of {}{}",
+            called(name),
+            species.unwrap_or_default()
+        )
     },
 
     // The texts of the pages.

@@ -61,7 +61,11 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "No",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));
-        format!("Foto {number} de {}{}", called(name), species.unwrap_or_default())
+        format!(
+            "Foto {number} de {}{}",
+            called(name),
+            species.unwrap_or_default()
+        )
     },
 
     // The texts of the pages.
