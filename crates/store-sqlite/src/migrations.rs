@@ -53,10 +53,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0041_notes.sql"),
     include_str!("../migrations/0042_contract.sql"),
     include_str!("../migrations/0043_lost_photos.sql"),
+    include_str!("../migrations/0044_changes_without_rowid.sql"),
 ];
 
 /// The schema version of this release.
-const SCHEMA_VERSION: u32 = 43;
+const SCHEMA_VERSION: u32 = 44;
 
 /// The mark of a petstore database in the header of the file ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

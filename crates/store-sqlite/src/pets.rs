@@ -14,7 +14,9 @@ use super::{
     store::SqliteStore, store_area::changes::expect_one, wal_index::FileVersion,
 };
 
-const INSERT: &str = "INSERT INTO pets (name, category_id, status, created_at, updated_at)
+/// Adds an animal. With `OR FAIL`, SQLite does not copy every page before its first change: after an error, the writer
+/// undoes the whole transaction.
+const INSERT: &str = "INSERT OR FAIL INTO pets (name, category_id, status, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?4)";
 const NEXT_ID: &str = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'pets'";
 
